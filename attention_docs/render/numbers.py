@@ -5,12 +5,17 @@ ones. A number that would round to zero is written with an exponent instead.
 """
 
 import math
+import re
 
 import numpy as np
 
 DECIMALS = 4
 # Numbers from here on are written with an exponent, because so many digits are hard to read.
 LARGE = 10**9
+EXPONENT = re.compile(r"(?<=\d)e([+-]\d+)")
+HYPHEN_BEFORE_NUMBER = re.compile(r"(?<![\w)])-(?=\d|inf)")
+LONG_INTEGER = re.compile(r"(?<![\d.,])\d{5,}(?![\d.,])")
+SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def number(value: float | bool) -> str:
@@ -34,6 +39,25 @@ def number(value: float | bool) -> str:
     return fixed if float(fixed) else f"{value:.1e}"
 
 
+def typeset(text: str) -> str:
+    """Write the numbers of a text as print has them.
+
+    >>> typeset("goes from -2.0e-05 at 1024 to 24576 at 262144")
+    'goes from −2.0·10⁻⁵ at 1024 to 24,576 at 262,144'
+    """
+    text = EXPONENT.sub(lambda e: "·10" + str(int(e[1])).translate(SUPERSCRIPTS), text)
+    return HYPHEN_BEFORE_NUMBER.sub("−", grouped_thousands(text))
+
+
+def drawn_number(value: float | bool) -> str:
+    """Format a number for the text of a drawing.
+
+    >>> [drawn_number(x) for x in (-0.5, 1.4e-11, 65536)]
+    ['−0.5000', '1.4·10⁻¹¹', '65,536']
+    """
+    return typeset(number(value))
+
+
 def short_number(value: float) -> str:
     """Format a number for a picture, where two decimals are enough to see it.
 
@@ -43,10 +67,10 @@ def short_number(value: float) -> str:
     ['2', '0.97', '−2.22', '0', '<0.01', '>−0.01']
     """
     if not math.isfinite(value) or abs(value) >= LARGE or float(value).is_integer():
-        return number(value).replace("-", "−")
+        return drawn_number(value)
     fixed = f"{value:.2f}"
     if float(fixed):
-        return fixed.replace("-", "−")
+        return typeset(fixed)
     return ">−0.01" if value < 0 else "<0.01"
 
 
@@ -55,6 +79,8 @@ def latex_number(value: float | bool) -> str:
 
     >>> print(latex_number(1.4e-11), latex_number(-math.inf), latex_number(True))
     1.4 \times 10^{-11} -\infty \text{T}
+    >>> print(latex_number(524288))
+    524{,}288
     """
     if isinstance(value, bool | np.bool_):
         return rf"\text{{{'T' if value else 'F'}}}"
@@ -62,7 +88,8 @@ def latex_number(value: float | bool) -> str:
     mantissa, _, exponent = formatted.partition("e")
     if exponent:
         return rf"{mantissa} \times 10^{{{int(exponent)}}}"
-    return formatted.replace("inf", r"\infty").replace("nan", r"\text{nan}")
+    grouped = grouped_thousands(formatted).replace(",", "{,}")
+    return grouped.replace("inf", r"\infty").replace("nan", r"\text{nan}")
 
 
 def html_number(value: float | bool) -> str:
@@ -73,15 +100,24 @@ def html_number(value: float | bool) -> str:
     """
     if isinstance(value, bool | np.bool_):
         return "T" if value else "F"
-    formatted = number(value)
+    return raised_exponent(number(value)).replace("inf", "∞")
+
+
+def raised_exponent(formatted: str) -> str:
+    """Write a formatted number in HTML.
+
+    >>> raised_exponent("3.19e-06")
+    '3.19 × 10<sup>−6</sup>'
+    """
     mantissa, _, exponent = formatted.partition("e")
-    if exponent:
-        formatted = f"{mantissa} × 10<sup>{int(exponent)}</sup>"
-    elif formatted.isdecimal():
-        return group_thousands(int(formatted))
-    return formatted.replace("-", "−").replace("inf", "∞")
+    power = f" × 10<sup>{int(exponent)}</sup>" if exponent else ""
+    return typeset(mantissa + power)
 
 
-def group_thousands(integer: int) -> str:
-    """Separate thousands in numbers of five or more digits: 4096, but 65,536."""
-    return f"{integer:,}" if abs(integer) >= 10_000 else str(integer)
+def grouped_thousands(text: str) -> str:
+    """Separate thousands in the integers of a text that have five or more digits.
+
+    >>> grouped_thousands("4096 of 65536")
+    '4096 of 65,536'
+    """
+    return LONG_INTEGER.sub(lambda integer: f"{int(integer[0]):,}", text)

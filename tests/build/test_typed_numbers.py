@@ -149,7 +149,7 @@ def typed_numbers_of_drawing(svg, drawn_values):
     without_trailing_zeros = {text.rstrip("0") for text in formatted if "e" not in text}
     known = {text.replace("-", "−") for text in formatted | without_trailing_zeros}
     known |= formatted | without_trailing_zeros
-    known |= {numbers.group_thousands(int(text)) for text in formatted if text.isdecimal()}
+    known |= {numbers.typeset(text).partition("·10")[0] for text in formatted}
     # visible_texts leaves out elements of these classes.
     texts = visible_texts(re.sub('class="(drawing|step)', 'class="', svg))
     return [number for text in texts for number in typed_numbers(text) if number not in known]

@@ -60,9 +60,6 @@ def shapes(picture):
     return tuple(_visible_shapes(ElementTree.fromstring(picture), lambda points: points))
 
 
-MINUS_BEFORE_NUMBER = re.compile(r"−(?=\d|inf)")
-
-
 def size(picture):
     """Return the width and the height of a picture."""
     root = ElementTree.fromstring(picture)
@@ -81,7 +78,6 @@ def _visible_shapes(node, to_paper):
         elif kind not in ("title", "desc"):
             tooltip = child.findtext(f"{SVG}title", "")
             text = "".join(child.itertext()) if kind == "text" else ""
-            text = MINUS_BEFORE_NUMBER.sub("-", text)  # as `number` and `float` have it
             corners = child_to_paper(CORNERS[kind](child))
             yield Shape(kind, child.attrib, text, tooltip, corners)
 
@@ -191,7 +187,7 @@ def distance(shape, point):
 
 def numbers(text):
     """Return the numbers in a text."""
-    return [float(number) for number in re.findall(r"-?[\d.]+(?:e-?\d+)?", text)]
+    return [float(number) for number in re.findall(r"-?[\d.]+(?:e-?\d+)?", text.replace("−", "-"))]
 
 
 def colour_of(role):

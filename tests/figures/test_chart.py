@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from attention_docs.render.figures import Axis, Series, figure, line_chart
-from attention_docs.render.numbers import number
+from attention_docs.render.numbers import drawn_number
 from tests.figures.drawing import (
     assert_readable,
     colour_of,
@@ -55,7 +55,10 @@ def assert_shows_series(picture, x, y, series):
                 np.testing.assert_allclose(
                     numbers(marker.attributes["transform"]), point_on_paper, atol=0.6
                 )
-                assert marker.tooltip == f"{curve.name}: {number(b / y.unit)} at {number(a)}"
+                assert (
+                    marker.tooltip
+                    == f"{curve.name}: {drawn_number(b / y.unit)} at {drawn_number(a)}"
+                )
                 assert marker.attributes["fill"] == colour_of(curve.role)
     assert not [*lines, *markers]
 

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from attention_docs.render import attention_lines
 from attention_docs.render.figures import figure, lines_panel
-from attention_docs.render.numbers import number
+from attention_docs.render.numbers import drawn_number
 from tests.figures.drawing import (
     assert_readable,
     colour_of,
@@ -38,13 +38,13 @@ def assert_shows_weights(picture, weights, tokens, keys, query=None):
         assert_joins(curve, picture, tokens[row], keys[column])
         assert not curve.is_filled
         assert curve.attributes["stroke"] == colour_of("weights")
-        assert curve.tooltip == f"{tokens[row]} to {keys[column]}: {number(weight)}"
+        assert curve.tooltip == f"{tokens[row]} to {keys[column]}: {drawn_number(weight)}"
         expected_width = max(weight / max(1, weights.max()) * full, THINNEST)
         assert stroke_width(curve) == pytest.approx(expected_width, abs=0.0051)
         x_end, y_end = curve.corners[-1]
         number_labels = [
             text
-            for text in with_text(picture, number(weight))
+            for text in with_text(picture, drawn_number(weight))
             if text.centre[1] == y_end and text.box[0] > x_end
         ]
         assert bool(number_labels) == (query is not None)
@@ -59,7 +59,7 @@ def assert_legend_shows_weights(picture, largest):
     """
     samples = [shape for shape in shapes(picture) if shape.kind == "line"]
     for sample, weight in zip(samples, (largest / 4, largest), strict=True):
-        texts = with_text(picture, number(weight))
+        texts = with_text(picture, drawn_number(weight))
         beside = [text for text in texts if text.centre[1] == sample.centre[1]]
         assert 0 < left_to_right(beside)[0].box[0] - sample.box[2] < 20
     return map(stroke_width, samples)

@@ -13,7 +13,7 @@ from attention_docs.render import heatmap, product_figure
 from attention_docs.render.figures import matrix_panel
 from attention_docs.render.figures.scales import MINUS, OPACITY, OPACITY_UNDER_TEXT, SWATCH_COUNT
 from attention_docs.render.figures.svg import ROLES
-from attention_docs.render.numbers import number
+from attention_docs.render.numbers import drawn_number
 from attention_docs.render.references import with_step
 from tests.figures.drawing import (
     assert_readable,
@@ -53,10 +53,10 @@ def assert_shows_cells(picture, step, matrix, scale="diverging", hidden=False):
             share = value / high_end(matrix, scale)
             assert fraction_of_scale(cell) == pytest.approx(share, abs=0.011)
             if cell.tooltip:
-                assert cell.tooltip == f"row {row + 1}, column {column + 1}: {number(value)}"
+                assert cell.tooltip == f"row {row + 1}, column {column + 1}: {drawn_number(value)}"
                 assert texts(labels) == (["−"] if value < 0 else [])
             else:
-                assert texts(labels) == [number(value)]
+                assert texts(labels) == [drawn_number(value)]
     assert_grid_surrounds(picture, cells)
 
 
@@ -123,7 +123,7 @@ def assert_scales(picture, *scales):
         has_negative = (matrix[np.isfinite(matrix)] < 0).any()
         ends = [-high, 0, high] if has_negative else [0, high]
         written = [text for text in texts(left_to_right(labels)) if text]
-        assert written == [number(end) for end in ends]
+        assert written == [drawn_number(end) for end in ends]
         opacities = [float(swatch.attributes["fill-opacity"]) for swatch in row]
         assert opacities[0] == (opacities[-1] if has_negative else 0)
         assert (row[0].attributes["fill"] == MINUS) == has_negative
@@ -251,7 +251,7 @@ def test_drawn_product_shows_every_number_label_and_mark(a, b, data):
     assert_labels(picture, matrices[1], columns="1234")
     marks = ((row, None), (None, column), (row, column))
     assert_marks(picture, *zip(matrices, marks, roles, strict=True))
-    equation = f"row {row + 1} · column {column + 1} = {number((a @ b)[row, column])}"
+    equation = f"row {row + 1} · column {column + 1} = {drawn_number((a @ b)[row, column])}"
     assert with_text(picture, equation)
     for name, role, cells in zip(names, roles, matrices, strict=True):
         left, _, right, _ = box_around(cells, (None, None))
@@ -274,9 +274,9 @@ def test_product_labels_the_size_that_is_summed_over():
 def test_product_is_described_in_words():
     assert name_and_description(product_figure(A, B, row=1, column=0, names=("X", "W", "XW"))) == (
         "X times W gives XW",
-        "X: 2 rows, 3 columns. Row 1: 1, -2, 0.5000. Row 2: 3, 0, 0.2500. "
-        "W: 3 rows, 2 columns. Row 1: 1, 2. Row 2: 0.5000, 0.2500. Row 3: -1, 4. "
-        "XW: 2 rows, 2 columns. Row 1: -0.5000, 3.5000. Row 2: 2.7500, 7. Marked: row 2 · column 1 = 2.7500.",
+        "X: 2 rows, 3 columns. Row 1: 1, −2, 0.5000. Row 2: 3, 0, 0.2500. "
+        "W: 3 rows, 2 columns. Row 1: 1, 2. Row 2: 0.5000, 0.2500. Row 3: −1, 4. "
+        "XW: 2 rows, 2 columns. Row 1: −0.5000, 3.5000. Row 2: 2.7500, 7. Marked: row 2 · column 1 = 2.7500.",
     )
 
 

@@ -22,7 +22,7 @@ from attention_docs.publish.before.figures.registry import (
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY_UNDER_TEXT
 from attention_docs.render.figures.svg import ROLES, SERIES
-from attention_docs.render.numbers import number, short_number
+from attention_docs.render.numbers import drawn_number, short_number
 from tests.conftest import ROOT
 from tests.figures.drawing import SVG, assert_readable, name_and_description, shapes, size, svgs_of
 
@@ -93,8 +93,8 @@ def test_cells_have_the_reference_of_their_number(name):
         array = STEPS.steps(example)[step]
         for cell in group.findall(f"{SVG}g[@data-at]"):
             value = array[tuple(map(int, cell.get("data-at").split(",")))]
-            text = "".join(cell.itertext()).replace("−", "-")
-            digits = number(value) if group.get("data-short") is None else short_number(value)
+            text = "".join(cell.itertext())
+            digits = drawn_number(value) if group.get("data-short") is None else short_number(value)
             assert value == -np.inf or text in ("", "✓") or digits in text
             tagged.add(cell[0])
     swatches = {box for box in boxes if float(box.get("height")) == 8}  # of the legend
@@ -113,13 +113,13 @@ def test_marks_have_the_reference_of_their_number(name):
         if mark.get("data-at"):  # a point of a chart
             unit = float(group.get("data-axis").split()[2])
             value = referenced_number(f"{group.get('data-val')}[{mark.get('data-at')}]")
-            assert f": {number(value / unit)} at " in tooltip
+            assert f": {drawn_number(value / unit)} at " in tooltip
         elif mark.get("data-val"):  # a point in a plane or in space
             coordinates = referenced_number(mark.get("data-val"))
-            assert tooltip.endswith(": " + ", ".join(map(number, coordinates)))
+            assert tooltip.endswith(": " + ", ".join(map(drawn_number, coordinates)))
         elif group.get("data-at"):  # a cell or an attention line, unless it was measured
             value = referenced_number(f"{parents[group].get('data-val')}[{group.get('data-at')}]")
-            assert tooltip.endswith(f": {number(value)}")
+            assert tooltip.endswith(f": {drawn_number(value)}")
 
 
 def referenced_number(reference):

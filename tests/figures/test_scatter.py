@@ -10,7 +10,7 @@ import pytest
 
 from attention_docs.render.figures import Points, figure, scatter_2d, scatter_3d
 from attention_docs.render.figures.scatter import project_3d
-from attention_docs.render.numbers import number
+from attention_docs.render.numbers import drawn_number
 from tests.figures.drawing import (
     assert_readable,
     colour_of,
@@ -87,7 +87,7 @@ def test_points_and_ticks_are_labelled_at_their_positions(picture, sets, ticks):
         for row, label, marker in zip(points.coordinates, points.labels, markers, strict=False):
             (text,) = with_text(picture, str(label))
             assert distance(text, position_of(marker)) < 20
-            assert marker.tooltip == f"{label}: " + ", ".join(map(number, row))
+            assert marker.tooltip == f"{label}: " + ", ".join(map(drawn_number, row))
             marker_colour = marker.attributes["fill" if marker.is_filled else "stroke"]
             assert text.attributes["fill"] == marker_colour == colour_of(points.role)
     assert not list(markers)

@@ -70,7 +70,7 @@ NUMBER_OR_WORDS = r"(?P<number>\d+(?:\.\d+)?) | \\text\{(?P<words>[a-z\ ]+)\}"
 # A number or shape with a reference, or another computed number.
 COMPUTED = (
     r"(?:\\from\{(?P<reference>[^{}]+)\}|\\computed)"
-    r"\{(?P<computed>-?[\d./]+(?:\ \\times\ \d+)*)\}"
+    r"\{(?P<computed>-?(?:[\d./]|\{,\})+(?:\ \\times\ \d+)*)\}"
 )
 MINUS_OR_SIGN = rf"(?P<minus>-) | (?P<sign>{alternatives(SIGNS)})"
 OTHER = re.compile(rf"(?: {COMPUTED} | {NUMBER_OR_WORDS} | {MINUS_OR_SIGN} )\s*", re.VERBOSE)
@@ -114,8 +114,9 @@ def token_html(match: re.Match[str], before: str) -> str:
         role = f' class="{groups["role"]}"' if groups.get("role") else ""
         return f"<i{role}>{GREEK.get(match['letter'], match['letter'])}{subscript(match)}</i>"
     if groups["computed"]:
-        digits = match["computed"].replace("-", "−").replace(r" \times ", " × ")
+        digits = match["computed"].replace("-", "−").replace("{,}", ",")
         reference = match["reference"]
+        digits = digits.replace(r" \times ", " × ")
         attribute = f'data-val="{reference.replace(";", ",")}"' if reference else "data-computed"
         return f"<span {attribute}>{digits}</span>"
     if groups["minus"]:

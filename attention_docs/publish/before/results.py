@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from attention_docs.publish.before.values import computed_span
-from attention_docs.render.numbers import group_thousands
+from attention_docs.render.numbers import raised_exponent
 
 RESULTS = Path(__file__).parents[3] / "results"
 
@@ -83,7 +83,7 @@ def table_row(cells: Iterable[str]) -> str:
 
 def format_value(value: float | int | str) -> str:
     if isinstance(value, float):
-        return f"{value:.3g}"
+        return raised_exponent(f"{value:.3g}")
     if isinstance(value, int):
-        return group_thousands(value)
+        return raised_exponent(str(value))
     return value

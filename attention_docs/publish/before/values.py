@@ -17,7 +17,7 @@ from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.latex import latex, latex_row, with_reference
-from attention_docs.render.numbers import group_thousands, html_number
+from attention_docs.render.numbers import grouped_thousands, html_number
 from attention_docs.render.references import element_reference
 from attention_docs.render.text import as_text
 
@@ -327,8 +327,8 @@ def number(expression: str, context: Context) -> str:
         raise ValueError("expected arithmetic with a result; this divides by zero") from None
     if not isinstance(result, Fraction):
         raise ValueError("expected arithmetic with an exact result; this one is irrational")
-    numerator, denominator = map(group_thousands, result.as_integer_ratio())
-    digits = numerator if denominator == "1" else f"{numerator}/{denominator}"
+    # str(Fraction) leaves out a denominator of 1.
+    digits = grouped_thousands(str(result))
     if context is Context.TEXT:
         return computed_span(digits.replace("-", "−"))
     return rf"\computed{{{digits.replace(',', '{,}')}}}"

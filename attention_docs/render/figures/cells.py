@@ -15,10 +15,9 @@ from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     colour,
     element,
-    escape_text,
     label,
+    text_node,
     text_width,
-    with_minus,
 )
 from attention_docs.render.numbers import number, short_number
 from attention_docs.render.references import index_in_step, step_name
@@ -129,7 +128,7 @@ def draw_coloured_box(
     children = []
     if not has_numbers and not isinstance(value, np.bool_):
         tooltip = f"row {index[0] + 1}, column {index[1] + 1}: {number(value)}"
-        children.append(element("title", escape_text(tooltip)))
+        children.append(element("title", text_node(tooltip)))
     fill = scale.paint(value, OPACITY_UNDER_TEXT if has_numbers else OPACITY)
     return element("rect", *children, **box, **fill)
 
@@ -147,7 +146,7 @@ def tag_index(svg: str, matrix: np.ndarray, index: tuple[int, ...]) -> str:
 
 def inline_number(matrix: np.ndarray, index: tuple[int, ...]) -> str:
     """Return a number of a matrix for use within a text element."""
-    text, step = escape_text(with_minus(number(matrix[index]))), step_name(matrix)
+    text, step = text_node(number(matrix[index])), step_name(matrix)
     if not step:
         return text
     return element("tspan", text, data_val=f"{step}[{index_in_step(matrix, index)}]")

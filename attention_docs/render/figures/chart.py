@@ -14,19 +14,18 @@ from attention_docs.render.figures.svg import (
     Panel,
     colour,
     element,
-    escape_text,
     label,
+    text_node,
     text_width,
     vertical_label,
 )
-from attention_docs.render.numbers import group_thousands, number
+from attention_docs.render.numbers import number, typeset
 from attention_docs.render.references import index_in_step, step_name
 
 WIDTH, HEIGHT = 240, 170  # of the lines
 # The width of whole charts, if they are to be as wide as a text.
 CHART_WIDTH: ContextVar[float | None] = ContextVar("CHART_WIDTH", default=None)
 DASHES = (None, "6 3", "2 3", "8 3 2 3")
-SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 MARKERS = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
     "M-4 -4h8v8h-8z",
@@ -175,7 +174,7 @@ def _draw_series(curve: Series, points: np.ndarray, style: int, plot: Plot) -> s
         tooltip = f"{curve.name}: {number(point[1])} at {number(point[0])}"
         marker = element(
             "path",
-            element("title", escape_text(tooltip)),
+            element("title", text_node(tooltip)),
             d=MARKERS[style % len(MARKERS)],
             fill=colour(curve.role),
             transform="translate({:.1f} {:.1f})".format(*plot.to_paper(point)),
@@ -224,14 +223,10 @@ def _tick_text(value: float) -> str:
     >>> _tick_text(0.25), _tick_text(65536), _tick_text(1e-8), _tick_text(2.5e-7)
     ('0.25', '65,536', '10⁻⁸', '2.5·10⁻⁷')
     """
-    text, _, exponent = number(value).partition("e")
-    if text.isdecimal():
-        return group_thousands(int(text))
-    mantissa = text.rstrip("0").rstrip(".") if "." in text else text
-    if not exponent:
-        return mantissa
-    power = "10" + str(int(exponent)).translate(SUPERSCRIPTS)
-    return power if mantissa == "1" else f"{mantissa}·{power}"
+    mantissa, e, exponent = number(value).partition("e")
+    if "." in mantissa:
+        mantissa = mantissa.rstrip("0").rstrip(".")
+    return typeset(mantissa + e + exponent).removeprefix("1·")
 
 
 def _without_overlap(y_positions: list[float]) -> list[float]:

@@ -13,9 +13,9 @@ from attention_docs.render.figures.svg import (
     Panel,
     colour,
     element,
-    escape_text,
     figure,
     label,
+    text_node,
     text_width,
     title,
     translated,
@@ -167,7 +167,7 @@ def _draw_line(
     middle = (left + right) / 2
     return element(
         "path",
-        element("title", escape_text(tooltip)),
+        element("title", text_node(tooltip)),
         d=f"M{left:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {right:g} {end:g}",
         fill="none",
         stroke=colour("weights"),

@@ -17,8 +17,8 @@ from attention_docs.render.figures.svg import (
     Panel,
     colour,
     element,
-    escape_text,
     label,
+    text_node,
     text_width,
     vertical_label,
 )
@@ -263,7 +263,7 @@ def _draw_labelled_marker(
     offsets = LABEL_OFFSETS_2D if is_planar else LABEL_OFFSETS
     right, down, anchor = offsets[index % len(offsets)]
     coordinates = ", ".join(map(number, points.coordinates[row]))
-    tooltip = element("title", escape_text(f"{text}: {coordinates}"))
+    tooltip = element("title", text_node(f"{text}: {coordinates}"))
     reference = row_reference(points.coordinates, row)
     return [
         _draw_marker(index, points, x, y, tooltip, is_planar=is_planar, data_val=reference),

@@ -11,6 +11,8 @@ from collections.abc import Sequence
 from html import escape
 from typing import NamedTuple
 
+from attention_docs.render.numbers import typeset
+
 FONT_SIZE = 12
 # The index of a symbol, as in W_Q and d_model.
 SUBSCRIPT = re.compile(r"(?<=\b[A-Za-z])_(\w+)")
@@ -21,8 +23,6 @@ LINE_HEIGHT = 16
 GAP = 24
 # On a phone a drawing may shrink to this, which leaves text of 11 pixels; a wider one scrolls.
 MIN_SCALE = 11 / FONT_SIZE
-
-HYPHEN_BEFORE_NUMBER = re.compile(r"(?:(?<![\w)])|(?<=\de))-(?=\d|inf)")
 
 ROLES = {
     "input": "var(--role-input, #7a828e)",
@@ -65,7 +65,7 @@ class Panel(NamedTuple):
 def element(tag: str, *children: str, **attributes: object) -> str:
     """Write an element; underscores in the names of attributes become hyphens.
 
-    >>> element("text", escape_text("a < b"), font_size=12.50)
+    >>> element("text", text_node("a < b"), font_size=12.50)
     '<text font-size="12.5">a &lt; b</text>'
     """
     pairs = "".join(
@@ -84,9 +84,13 @@ def attribute_value(value: object) -> str:
     return escape(str(value))
 
 
-def escape_text(text: str) -> str:
-    """Escape text between tags."""
-    return escape(text, quote=False)
+def text_node(text: str) -> str:
+    """Return the text between two tags, with its numbers as print has them.
+
+    >>> text_node("a < b: -0.5")
+    'a &lt; b: −0.5'
+    """
+    return escape(typeset(text), quote=False)
 
 
 def label(
@@ -98,7 +102,7 @@ def label(
     """
     text_anchor = None if anchor == "middle" else anchor
     position = {"x": x, "y": y + FONT_SIZE / 3, "text_anchor": text_anchor}
-    return element("text", with_subscripts(with_minus(text)), *children, **position, **attributes)
+    return element("text", with_subscripts(text), *children, **position, **attributes)
 
 
 def with_subscripts(text: str, size: float | str = "0.8em", drop: int = 3) -> str:
@@ -108,20 +112,11 @@ def with_subscripts(text: str, size: float | str = "0.8em", drop: int = 3) -> st
     'W<tspan font-size="0.8em" dy="3">Q</tspan>'
     """
     before, *rest = SUBSCRIPT.split(text)
-    written = escape_text(before)
+    written = text_node(before)
     for index, following in zip(rest[::2], rest[1::2], strict=True):
         written += element("tspan", index, font_size=size, dy=drop)
-        written += element("tspan", escape_text(following), dy=-drop) if following else ""
+        written += element("tspan", text_node(following), dy=-drop) if following else ""
     return written
-
-
-def with_minus(text: str) -> str:
-    """Replace the hyphen before a number by a minus sign.
-
-    >>> with_minus("top-left: -2.0e-05")
-    'top-left: −2.0e−05'
-    """
-    return HYPHEN_BEFORE_NUMBER.sub("−", text)
 
 
 def vertical_label(x: float, y: float, text: str) -> str:
@@ -152,7 +147,7 @@ def translated(x: float, y: float, *children: str) -> str:
 
 
 def text_width(text: str) -> float:
-    return CHARACTER_WIDTH * len(text)
+    return CHARACTER_WIDTH * len(typeset(text))
 
 
 def figure(panel: Panel, name: str, css_class: str = "drawing") -> Html:
@@ -173,8 +168,8 @@ def figure(panel: Panel, name: str, css_class: str = "drawing") -> Html:
     return Html(
         element(
             "svg",
-            element("title", escape_text(name), id=f"{figure_id}-title"),
-            element("desc", escape_text(panel.description), id=f"{figure_id}-desc"),
+            element("title", text_node(name), id=f"{figure_id}-title"),
+            element("desc", text_node(panel.description), id=f"{figure_id}-desc"),
             panel.body,
             xmlns="http://www.w3.org/2000/svg",
             id=figure_id,
@@ -240,13 +235,13 @@ def player(states: Sequence[Panel], name: str) -> Html:
         element("button", "‹", type="button", aria_label="Previous state"),
         slider,
         element("button", "›", type="button", aria_label="Next state"),
-        element("output", escape_text(states[0].name)),
+        element("output", text_node(states[0].name)),
         class_="control",
     )
     drawings = [
         element(
             "div",
-            element("p", escape_text(state.name)),
+            element("p", text_node(state.name)),
             figure(state, state.name),
             class_="state",
         )

@@ -21,11 +21,29 @@ export const number = (value, dtype = "float64") => {
   return Number(fixed) ? fixed : padExponent(value.toExponential(1));
 };
 
-/** Separate thousands in integers of five or more digits. @param {string} digits */
-const groupThousands = (digits) => (/^\d{5,}$/.test(digits) ? Number(digits).toLocaleString("en") : digits);
+/**
+ * Separate thousands in an integer of five or more digits, and write a power of ten.
+ *
+ * @param {string} digits a formatted number
+ * @param {(exponent: string) => string} power
+ */
+const print = (digits, power) =>
+  (/^-?\d{5,}$/.test(digits) ? Number(digits).toLocaleString("en") : digits).replace(/e(.+)/, (_, exponent) =>
+    power(`${Number(exponent)}`),
+  );
 
 /** Write the minus sign of a formatted number as text has it. @param {string} text */
-export const minus = (text) => text.replaceAll("-", "−");
+const minus = (text) => text.replaceAll("-", "−");
+
+/**
+ * Format a number as Python's `drawn_number` does.
+ *
+ * @param {number} value
+ * @param {Dtype} [dtype]
+ * @returns {string}
+ */
+export const drawn = (value, dtype) =>
+  minus(print(number(value, dtype), (exponent) => `·10${exponent.replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]).replace("-", "⁻")}`));
 
 /**
  * Format a number as Python's `short_number` does.
@@ -34,8 +52,7 @@ export const minus = (text) => text.replaceAll("-", "−");
  * @returns {string}
  */
 export const short = (value) => {
-  if (!Number.isFinite(value) || Math.abs(value) >= LARGE || Number.isInteger(value))
-    return minus(number(value));
+  if (!Number.isFinite(value) || Math.abs(value) >= LARGE || Number.isInteger(value)) return drawn(value);
   const fixed = halfToEven(value.toFixed(2), isShortTie(value));
   if (Number(fixed)) return minus(fixed);
   return value < 0 ? `>−${LEAST}` : `<${LEAST}`;
@@ -50,9 +67,7 @@ export const short = (value) => {
  */
 export const html = (value, dtype = "float64") => {
   if (dtype === "bool") return value ? "T" : "F";
-  const [mantissa, exponent] = number(value).split("e");
-  const text = exponent ? `${mantissa} × 10<sup>${Number(exponent)}</sup>` : groupThousands(mantissa);
-  return minus(text).replace("inf", "∞");
+  return minus(print(number(value), (exponent) => ` × 10<sup>${exponent}</sup>`)).replace("inf", "∞");
 };
 
 /**
@@ -64,9 +79,10 @@ export const html = (value, dtype = "float64") => {
  */
 export const latex = (value, dtype = "float64") => {
   if (dtype === "bool") return `\\text{${html(value, dtype)}}`;
-  const [mantissa, exponent] = number(value).split("e");
-  if (exponent) return `${mantissa} \\times 10^{${Number(exponent)}}`;
-  return mantissa.replace("inf", "\\infty").replace("nan", "\\text{nan}");
+  return print(number(value), (exponent) => ` \\times 10^{${exponent}}`)
+    .replaceAll(",", "{,}")
+    .replace("inf", "\\infty")
+    .replace("nan", "\\text{nan}");
 };
 
 /**
@@ -77,7 +93,7 @@ export const latex = (value, dtype = "float64") => {
  * @returns {string}
  */
 export const mathml = (value, dtype = "float64") => {
-  const [mantissa, exponent] = html(value, dtype).replace(/<\/sup>|,/g, "").split(" × 10<sup>").map(separateSign);
+  const [mantissa, exponent] = html(value, dtype).replace("</sup>", "").split(" × 10<sup>").map(separateSign);
   return exponent ? `${mantissa}<mo>×</mo><msup><mn>10</mn><mrow>${exponent}</mrow></msup>` : mantissa;
 };
 

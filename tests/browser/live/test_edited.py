@@ -110,7 +110,7 @@ def test_figure_description_is_replaced_during_edits(open_page):
     description = visit.page.locator("svg:has(g[data-val]) desc").first
     before = description.text_content()
     edit_inputs(visit, "self_attention")
-    assert description.text_content().startswith("You have changed numbers of this figure")
+    assert description.text_content().startswith("This figure shows your numbers")
     finish_editing(visit)
     assert description.text_content() == before
 

@@ -26,11 +26,11 @@ def folder(tmp_path):
     [
         ("toy.ratio.0.torch", "1.23"),
         ("toy.bytes", "2,608,397"),
-        ("toy.small", "3.2e-07"),
+        ("toy.small", "3.2 × 10−7"),
         ("toy.date", "2026-01-31"),
         # Rows of a table, whose first cells are the keys.
-        ("toy.error", "| float64 | self | 1e-16 | not measured |"),
-        ("toy.error.float64", "| self | 1e-16 | not measured |"),
+        ("toy.error", "| float64 | self | 1 × 10−16 | not measured |"),
+        ("toy.error.float64", "| self | 1 × 10−16 | not measured |"),
     ],
 )
 def test_measured_formats_results(folder, reference, expected):

@@ -11,7 +11,7 @@ from attention_docs.examples.course_sentence import VOCABULARY, WORDS
 from attention_docs.publish.before.figures.drawings.sentence import THEY
 from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS, side_panel
 from attention_docs.publish.computed import ComputedExamples
-from attention_docs.render.numbers import number, short_number
+from attention_docs.render.numbers import drawn_number, short_number
 from tests.conftest import ROOT
 from tests.figures.drawing import (
     SVG,
@@ -94,7 +94,7 @@ def test_cells_have_the_number_of_their_reference(name, matrices):
                 value = array[tuple(map(int, cell.get("data-at").split(",")))]
                 tooltip, text = (cell.find(f".//{SVG}{tag}") for tag in ("title", "text"))
                 if tooltip is not None:
-                    assert tooltip.text.endswith(f": {number(value)}")
+                    assert tooltip.text.endswith(f": {drawn_number(value)}")
                 elif value != -np.inf:
                     assert text.text == short_number(value)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attention_docs.render.numbers import html_number, number, short_number
+from attention_docs.render.numbers import drawn_number, html_number, number, short_number
 from tests.live.page_modules.nodejs import digits, in_node
 
 # Numbers at which the format changes, and the limits of floats.
@@ -39,12 +39,12 @@ def test_every_number_is_formatted_as_in_python():
     ties = sum((value * 32) % 2 == 1 for value in sample)
     assert ties > 1000, "too few ties at the fourth decimal"
     shown = in_node(
-        "data.map(Number).map((x) => [show.number(x), show.html(x), show.python(x), show.short(x)])",
+        "data.map(Number).map((x) => [show.number(x), show.html(x), show.python(x), show.short(x), show.drawn(x)])",
         [digits(value) for value in sample],
     )
-    for value, (text, html, python, short) in zip(sample, shown, strict=True):
+    for value, (text, html, python, short, drawn) in zip(sample, shown, strict=True):
         assert (text, html, python) == (number(value), html_number(value), repr(value))
-        assert short == short_number(value)
+        assert (short, drawn) == (short_number(value), drawn_number(value))
 
 
 def test_integers_and_booleans_are_formatted_as_in_python():

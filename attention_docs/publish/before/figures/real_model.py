@@ -30,8 +30,8 @@ from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     colour,
     element,
-    escape_text,
     label,
+    text_node,
     text_width,
     title,
     translated,
@@ -169,7 +169,7 @@ def _chooser(sentences: Sequence[Mapping[str, Any]]) -> str:
     layers = sentences[0]["percent"]
     layer, head = strongest_heads()["Pronoun"][0]
     options = [
-        element("option", escape_text(sentence["text"]), value=index)
+        element("option", text_node(sentence["text"]), value=index)
         for index, sentence in enumerate(sentences)
     ]
     # Without autocompletion, Firefox restores no choice that the figure does not show.
@@ -210,7 +210,7 @@ def summary_of_head(sentence: Mapping[str, Any], layer: int, head: int) -> str:
     at_layer, at_head, largest = (
         element("span", number(value), data_computed="") for value in (layer, head, max(last))
     )
-    asking, asked = map(escape_text, (tokens[-1], tokens[int(np.argmax(last))]))
+    asking, asked = map(text_node, (tokens[-1], tokens[int(np.argmax(last))]))
     return (
         f"Layer {at_layer}, head {at_head}. In percent, the last token, “{asking}”, gives "
         f"{largest} to “{asked}”, its largest weight."

@@ -17,7 +17,6 @@ from attention_docs.render.figures.svg import (
     Panel,
     colour,
     element,
-    escape_text,
     label,
     translated,
 )
@@ -75,9 +74,7 @@ def plane_panel(
         f"{vector.name} ({', '.join(map(number, vector.position[0]))})" for vector in vectors
     )
     description = f"{name}: {'; '.join(positions)}."
-    return Panel(
-        side + NAME_WIDTH, top + side + 2, "".join(body), escape_text(description), name=name
-    )
+    return Panel(side + NAME_WIDTH, top + side + 2, "".join(body), description, name=name)
 
 
 def draw_outline(corners: Array, left: float, bottom: float, pixels_per_unit: float) -> str:

@@ -15,7 +15,7 @@ const FORMATS = {
     // Rounding would lose the sign of a negative zero.
     write: (value, dtype) => python(value && Number(value.toPrecision(SIGNIFICANT_DIGITS)), dtype).replace(/inf|nan/, "np.$&"),
   },
-  latex: { numberPattern: /-?(?:\\infty|\\text\{\w+\}|\d[\d.]*(?: \\times 10\^\{-?\d+\})?)/g, write: latex },
+  latex: { numberPattern: /-?(?:\\infty|\\text\{\w+\}|\d[\d.{,}]*(?: \\times 10\^\{-?\d+\})?)/g, write: latex },
 };
 
 /**

@@ -1,6 +1,6 @@
 // Redraw the cells, lines, bars and points of a figure with new numbers, as attention_docs/render/figures does.
 
-import { minus, number, short } from "../../show.js";
+import { drawn, short } from "../../show.js";
 
 /** @typedef {{value: number, dtype: Dtype}} NumberValue */
 
@@ -38,14 +38,14 @@ export const drawFigure = (group, valueOf) => {
  */
 const drawCell = (cell, value, dtype, largest) => {
   const [box, line, text, title] = ["rect", "path", "text", "title"].map((tag) => cell.querySelector(tag));
-  const digits = cell.closest("[data-short]") ? short(value) : number(value, dtype);
-  if (title) setText(title, `${title.textContent?.replace(/: [^:]*$/, "")}: ${number(value, dtype)}`);
+  const digits = drawn(value, dtype);
+  if (title) setText(title, `${title.textContent?.replace(/: [^:]*$/, "")}: ${digits}`);
   if (line) setNumber(line, "stroke-width", strokeWidth(value / Math.max(1, largest)));
   if (dtype === "bool") return;
   // Cells too small for a number show its minus sign.
   const sign = value < 0 ? "−" : "";
   const isSmallCell = title && box;
-  if (text) setText(text, isSmallCell ? sign : minus(digits));
+  if (text) setText(text, isSmallCell ? sign : cell.closest("[data-short]") ? short(value) : digits);
   else if (isSmallCell && sign) setText(cell.appendChild(createText(box)), sign);
   const full = box?.getAttribute("data-full");
   if (box && full) return setNumber(box, "width", Number(full) * value);
@@ -100,10 +100,10 @@ const drawScale = (group, largest, hasNegative) => {
   // A sequential scale has no negative numbers, and thus no tick in the middle.
   const isDiverging = labels.length === 3;
   const high = isDiverging ? largest || 1 : Math.max(1, largest);
-  labels[labels.length - 1].textContent = number(high);
+  labels[labels.length - 1].textContent = drawn(high);
   if (!isDiverging) return;
   const low = hasNegative ? -high : 0;
-  labels[0].textContent = minus(number(low));
+  labels[0].textContent = drawn(low);
   labels[1].textContent = hasNegative ? "0" : "";
   const swatches = [...(scale?.querySelectorAll("rect") ?? [])];
   const opacity = Number(swatches.at(-1)?.getAttribute("fill-opacity"));
@@ -148,7 +148,7 @@ const drawPoints = (group, points, axis) => {
     const [x] = /** @type {string[]} */ (/[\d.]+/.exec(cell.getAttribute("transform") ?? ""));
     cell.setAttribute("transform", `translate(${x} ${y})`);
     const title = /** @type {Element} */ (cell.querySelector("title"));
-    title.textContent = `${title.textContent}`.replace(/: .* at /, `: ${number(value / unit)} at `);
+    title.textContent = `${title.textContent}`.replace(/: .* at /, `: ${drawn(value / unit)} at `);
     return `${x} ${y}`;
   });
   group.querySelector("path:not([data-at])")?.setAttribute("d", `M${coordinates.join("L")}`);

@@ -4,10 +4,9 @@ import { align } from "./alignment.js";
 import { drawFigure, moveInPlane } from "./figures.js";
 import { valueOf } from "../examples.js";
 import { spotsOf } from "../spots.js";
-import { html, mathml, minus, number, short } from "../../show.js";
+import { drawn, html, mathml, number, short } from "../../show.js";
 
-const STALE_DESCRIPTION =
-  "You have changed numbers of this figure, so its description is left out. The Tab key leads to the numbers as they are now.";
+const STALE_DESCRIPTION = "This figure shows your numbers. The Tab key leads to them.";
 
 /** @type {WeakMap<Element, string>} the original HTML of changed elements */
 const originals = new WeakMap();
@@ -41,8 +40,9 @@ export const writeNumbers = (example, deferred = new Set()) => {
     else if (carrier.matches("g")) drawFigure(carrier, (cell) => valueOf(example, cell));
     else if (carrier.matches("path, line")) {
       const cells = spotsOf(example).filter(({ spot }) => spot === carrier);
-      updateTitle(carrier, cells);
-      moveInPlane(carrier, cells.map(({ cell }) => valueOf(example, cell).value));
+      const point = cells.map(({ cell }) => valueOf(example, cell).value);
+      updateTitle(carrier, cells, point);
+      moveInPlane(carrier, point);
     }
   }
   const figures = new Set([...carriers].map((carrier) => carrier.closest("svg")));
@@ -59,18 +59,18 @@ const writeNumber = (spot, value, dtype, isChanged) => {
     /** @type {HTMLElement | null} */ (spot.closest("[style*='--share']"))?.style.setProperty("--share", value.toFixed(4));
     return;
   }
-  replace(spot, isChanged, spot.closest("svg") ? minus(number(value, dtype)) : html(value, dtype));
+  replace(spot, isChanged, spot.closest("svg") ? drawn(value, dtype) : html(value, dtype));
   const mathmlNumber = `[data-spoken="${spot.getAttribute("data-val")}"]`;
   for (const element of spot.closest(".katex")?.querySelectorAll(mathmlNumber) ?? [])
     replace(element, isChanged, mathml(value, dtype));
 };
 
-/** Update the title of a point. @param {Element} point @param {import("../spots.js").SpotCell[]} cells */
-const updateTitle = (point, cells) => {
+/** Update the title of a point. @param {Element} point @param {import("../spots.js").SpotCell[]} cells @param {number[]} coordinates */
+const updateTitle = (point, cells, coordinates) => {
   point.classList.toggle("live-changed", cells.some(({ shown, original }) => shown !== original));
   const title = point.querySelector("title");
   const name = title?.textContent?.split(": ")[0];
-  if (title) title.textContent = `${name}: ${cells.map(({ shown }) => shown).join(", ")}`;
+  if (title) title.textContent = `${name}: ${coordinates.map((value) => drawn(value)).join(", ")}`;
 };
 
 /** Replace a description that is no longer true. @param {SVGSVGElement} figure */
