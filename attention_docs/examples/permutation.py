@@ -65,7 +65,15 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import AttentionSteps, attention_steps
-from attention_docs.examples.self_attention import FEATURES, TOKENS, W_K, W_Q, W_V, X
+from attention_docs.examples.self_attention import (
+    FEATURES,
+    TOKENS,
+    VALUE_FEATURES,
+    W_K,
+    W_Q,
+    W_V,
+    X,
+)
 
 TITLE = "Permuted tokens, without and with positions"
 SOURCE = "001_7d27211e1d664477.txt, “Positional Encoding”"
@@ -79,13 +87,13 @@ LABELS = {
     "X_permuted": (PERMUTED, FEATURES),
     "weights": (TOKENS, TOKENS),
     "weights_permuted": (PERMUTED, PERMUTED),
-    "output": (TOKENS, ["air", "water"]),
-    "output_permuted": (PERMUTED, ["air", "water"]),
+    "output": (TOKENS, VALUE_FEATURES),
+    "output_permuted": (PERMUTED, VALUE_FEATURES),
     "E": (PLACES, FEATURES),
     "with_positions": (TOKENS, FEATURES),
     "with_positions_permuted": (PERMUTED, FEATURES),
-    "output_with_positions": (TOKENS, ["air", "water"]),
-    "output_with_positions_permuted": (PERMUTED, ["air", "water"]),
+    "output_with_positions": (TOKENS, VALUE_FEATURES),
+    "output_with_positions_permuted": (PERMUTED, VALUE_FEATURES),
 }
 
 

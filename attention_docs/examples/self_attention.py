@@ -67,18 +67,19 @@ W_V = [[1, 0], [0, 1], [1, 0], [0, 1]]
 
 # The numbers are the publication's, and the words ours.
 TOKENS, FEATURES = ["bird", "boat", "seaplane"], ["flies", "floats", "wings", "hull"]
+TOPICS, VALUE_FEATURES = ["water", "air"], ["airborne", "afloat"]
 LABELS = {
     "X": (TOKENS, FEATURES),
-    "W_Q": (FEATURES, ["water", "air"]),
-    "W_K": (FEATURES, ["water", "air"]),
-    "W_V": (FEATURES, ["air", "water"]),
-    "Q": (TOKENS, ["water", "air"]),
-    "K": (TOKENS, ["water", "air"]),
-    "V": (TOKENS, ["air", "water"]),
+    "W_Q": (FEATURES, TOPICS),
+    "W_K": (FEATURES, TOPICS),
+    "W_V": (FEATURES, VALUE_FEATURES),
+    "Q": (TOKENS, TOPICS),
+    "K": (TOKENS, TOPICS),
+    "V": (TOKENS, VALUE_FEATURES),
     "scores": (TOKENS, TOKENS),
     "scaled": (TOKENS, TOKENS),
     "weights": (TOKENS, TOKENS),
-    "output": (TOKENS, ["air", "water"]),
+    "output": (TOKENS, VALUE_FEATURES),
 }
 
 

@@ -68,7 +68,7 @@ SOURCE = "000_2da5eed0b4267db4.txt, “Self-Attention with Example”; our own t
 
 W_V = [[1, 0, 0], [0, 1, 1], [1, 0, 0], [0, 1, 0]]
 
-VALUE_FEATURES = ["air", "water", "floating"]
+VALUE_FEATURES = ["airborne", "afloat", "floats"]
 LABELS = SELF_LABELS | {
     "W_V": (FEATURES, VALUE_FEATURES),
     "V": (TOKENS, VALUE_FEATURES),

@@ -188,7 +188,7 @@ def test_point_in_space_offers_its_coordinates(visit):
     values = replay("values_in_space", {}).steps["V"][2]
     assert card.inner_text() == "V: " + ", ".join(map(html_number, values))
     card.locator(".live-follow").nth(1).click()
-    assert "seaplane, water" in card.inner_text()
+    assert "seaplane, afloat" in card.inner_text()
 
 
 def test_drawn_number_shows_formula_but_no_edit_button(open_page):

@@ -55,9 +55,11 @@ def self_attention_scores(steps_of: StepsOf) -> Html:
 
 @site_figure
 def self_attention_output(steps_of: StepsOf) -> Html:
-    r"""The weights of the bird, row 1 of $\weights{A}$, average the water of all three, column 2 of
-    $\value{V}$. The result is in row 1, column 2 of the output $\output{O}$."""
-    return output_figure(steps_of("self_attention"), 0, 1, TOKENS, TOKENS, SUMS)
+    r"""The weights of the bird, row 1 of $\weights{A}$, average column 2 of $\value{V}$, which says
+    how far each of the three is *afloat*. The result is in row 1, column 2 of the output
+    $\output{O}$."""
+    features = examples.labels("self_attention", "V")[1]
+    return output_figure(steps_of("self_attention"), 0, 1, TOKENS, TOKENS, features)
 
 
 @site_figure
@@ -84,7 +86,8 @@ def self_attention_plane(steps_of: StepsOf) -> Html:
     claim(repeats_two_features(steps["X"]), "two repeat them")
     inputs = [Points("inputs X", steps["X"][:, :2], TOKENS, "input")]
     values, outputs = values_and_outputs(steps, TOKENS, TOKENS)
-    return plane_figure("Self-attention: points", inputs, [outputs, values])
+    features = examples.labels("self_attention", "V")[1]
+    return plane_figure("Self-attention: points", inputs, [outputs, values], features)
 
 
 @site_figure
@@ -136,7 +139,7 @@ def cross_attention_plane(steps_of: StepsOf) -> Html:
         Points("X_kv", x_kv[:, :2], TOKENS, "input"),
     ]
     values, outputs = values_and_outputs(steps, TOKENS, TOKENS[:2])
-    return plane_figure("Cross-attention: points", inputs, [outputs, values])
+    return plane_figure("Cross-attention: points", inputs, [outputs, values], SUMS)
 
 
 @site_figure
@@ -274,11 +277,13 @@ def repeats_two_features(x: Array) -> bool:
     return np.array_equal(x[:, 2:], x[:, :2])
 
 
-def plane_figure(name: str, inputs: Sequence[Points], sets: Sequence[Points]) -> Html:
+def plane_figure(
+    name: str, inputs: Sequence[Points], sets: Sequence[Points], features: Sequence[str]
+) -> Html:
     """Draw inputs, with features from 0 to 1, beside values and outputs, from 0 to 2."""
     panels = [
         scatter_2d("Inputs", ["flies", "floats"], inputs, (1, 1)),
-        scatter_2d("Values and outputs", SUMS, sets, (2, 2)),
+        scatter_2d("Values and outputs", features, sets, (2, 2)),
     ]
     return beside(panels, name)
 
