@@ -110,13 +110,6 @@ def self_attention_space(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def cross_attention_scores(steps_of: StepsOf) -> Html:
-    r"""Two queries and three keys: $\scores{S}$ has as many rows as $\query{Q}$ and as many columns
-    as $\key{K}^\top$."""
-    return scores_figure(steps_of("cross_attention"), 0, 2, TOKENS[:2], TOKENS)
-
-
-@site_figure
 def cross_attention_output(steps_of: StepsOf) -> Html:
     r"""Each row of $\weights{A}$ averages the three values; so the output $\output{O}$ has one row
     for each query."""
