@@ -202,6 +202,36 @@ cross_W_O 6 x 6
  [0 0 1 0 0 0]
  [0 0 0 1 0 0]
  [0 0 0 0 0 1]]
+cross_W_Q_1 6 x 3
+[[0 1 0]
+ [0 0 1]
+ [0 0 1]
+ [0 0 1]
+ [0 0 0]
+ [1 0 0]]
+cross_W_K_1 6 x 3
+[[0.5000      0      0]
+ [     0 0.5000      0]
+ [     0      0      0]
+ [     0      0      0]
+ [     0      0      0]
+ [     0      0 0.5000]]
+cross_Q_1 4 x 3
+[[ 4.9720 -0.3944 -1.1832]
+ [-0.9122  3.1399 -2.7365]
+ [-0.9072 -0.9072  1.1572]
+ [-0.8165 -0.8165  0.2347]]
+cross_K_1 5 x 3
+[[ 1.9415 -0.4465 -0.4465]
+ [-0.4291  1.1252 -0.4291]
+ [-0.2287 -0.2287 -0.2287]
+ [-0.2287 -0.2287 -0.2287]
+ [-0.2287 -0.2287  2.4822]]
+cross_scaled_1 4 x 5
+[[ 5.9799 -1.1948 -0.4482 -0.4482 -2.3000]
+ [-1.1265  2.9436  0.0672  0.0672 -4.2158]
+ [-1.0814 -0.6513  0.0868  0.0868  1.8980]
+ [-0.7652 -0.3863  0.1846  0.1846  0.5520]]
 cross_weights_1 4 x 5
 [[0.9958 0.0008 0.0016 0.0016 0.0003]
  [0.0151 0.8845 0.0498 0.0498 0.0007]
@@ -272,6 +302,7 @@ SOURCE_WORDS = ["the", "car", "is", "green", "."]
 TARGET_WORDS = ["start", "la", "voiture", "est"]
 VOCABULARY = ["la", "le", "voiture", "livre", "est", "verte", "vert", "."]
 FEATURES = ["article", "noun", "verb", "adjective", "feminine", "mark"]
+CROSS_FEATURES_1 = ["article", "noun", "mark"]  # what head 1 of the cross-attention looks for
 HIDDEN_FEATURES = ["article", "noun", "verb", "adjective", "feminine", "masculine", "mark"]
 
 SOURCE_TOKENS = [
@@ -454,6 +485,11 @@ LABELS = {
     "decoder_weights_2": (TARGET_WORDS, TARGET_WORDS),
     "decoder_attended": (TARGET_WORDS, FEATURES),
     "decoder_normed": (TARGET_WORDS, FEATURES),
+    "cross_W_Q_1": (FEATURES, CROSS_FEATURES_1),
+    "cross_W_K_1": (FEATURES, CROSS_FEATURES_1),
+    "cross_Q_1": (TARGET_WORDS, CROSS_FEATURES_1),
+    "cross_K_1": (SOURCE_WORDS, CROSS_FEATURES_1),
+    "cross_scaled_1": (TARGET_WORDS, SOURCE_WORDS),
     "cross_weights_1": (TARGET_WORDS, SOURCE_WORDS),
     "cross_weights_2": (TARGET_WORDS, SOURCE_WORDS),
     "cross_attended": (TARGET_WORDS, FEATURES),
@@ -534,6 +570,11 @@ class Transformer:
             "decoder_attended": attended.output,
             "decoder_normed": normed,
             **matrix_steps("cross", self.cross),
+            "cross_W_Q_1": self.cross.W_Q[:, :3],
+            "cross_W_K_1": self.cross.W_K[:, :3],
+            "cross_Q_1": crossed.Q[0, :, :],
+            "cross_K_1": crossed.K[0, :, :],
+            "cross_scaled_1": crossed.attention.scaled[0, :, :],
             **weight_steps("cross", crossed),
             "cross_attended": crossed.output,
             "cross_normed": cross_normed,

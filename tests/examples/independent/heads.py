@@ -137,6 +137,12 @@ def decode(literals, y, memory):
     computed = attention_of_two_heads("decoder", literals["DECODER"], y, y, lambda i, j: j <= i)
     decoder_normed = layer_norm(np.add(y, computed["decoder_attended"]), *norms)
     computed |= attention_of_two_heads("cross", literals["CROSS"], decoder_normed, memory)
+    w_q, w_k = ([row[:3] for row in matrix] for matrix in literals["CROSS"][:2])
+    head_1 = {"Q": reference.matmul(decoder_normed, w_q), "K": reference.matmul(memory, w_k)}
+    any_values = memory  # the scaled scores do not depend on them
+    scaled = reference.every_step(head_1["Q"], head_1["K"], any_values)["scaled"]
+    head_1 |= {"W_Q": w_q, "W_K": w_k, "scaled": scaled}
+    computed |= {f"cross_{name}_1": step for name, step in head_1.items()}
     cross_normed = layer_norm(np.add(decoder_normed, computed["cross_attended"]), *norms)
     _, fed = feed_forward(literals, cross_normed)
     output = layer_norm(np.add(cross_normed, fed), *norms)
