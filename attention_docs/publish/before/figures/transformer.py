@@ -116,12 +116,13 @@ def three_attentions(steps_of: StepsOf) -> Html:
     encoder, *the* finds its noun, *car*. In the decoder, *est* finds its noun, *voiture*, and later
     words are crossed out. In the cross-attention, each word finds the one to be translated next:
     *start* and *la* in head 1, *voiture* and *est* in head 2. A row that has nothing to find rests
-    on the full stop or on the first word, from which it takes little or nothing. In head 2 of the
-    encoder every row rests on the full stop, and in head 2 of the decoder on *start*."""
+    on the full stop or on the first word, from which it takes little or nothing. Head 2 of the
+    encoder, whose rows all rest on the full stop, and head 2 of the decoder, whose rows all rest on
+    *start*, are not drawn."""
     steps = steps_of("encoder_decoder")
     rests_on = {name: steps[f"{name}_weights_2"].argmax(axis=1) for name in ("encoder", "decoder")}
-    claim((rests_on["encoder"] == 4).all(), "encoder every row rests on the full stop")
-    claim((rests_on["decoder"] == 0).all(), "in head 2 of the decoder on *start*")
+    claim((rests_on["encoder"] == 4).all(), "encoder, whose rows all rest on the full stop")
+    claim((rests_on["decoder"] == 0).all(), "decoder, whose rows all rest on *start*")
     # What each map shows: its name and its step, and the cells to be marked.
     maps = (
         ("encoder, head 1", "encoder_weights_1", [(0, 1)]),
