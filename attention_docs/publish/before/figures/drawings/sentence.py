@@ -98,7 +98,7 @@ def sentence_html(sentence: Sentence, steps_of: StepsOf) -> str:
             [number_html(reference, array, (query, key)) for key in range(query + 1)]
             for reference, array in ((sentence.weights, weights), (sentence.scores, scores))
         )
-        powers = [f"e<sup>{score}</sup>" for score in powers]
+        powers = [f"<i>e</i><sup>{score}</sup>" for score in powers]
         fraction = f":<br>{powers[np.argmax(weights[query])]} / ({' + '.join(powers)})"
         words.append(word_html(sentence.name, sentence.words, weights[query], digits, fraction))
     bars = "".join(bar_html(sentence, word, probabilities) for word in VERBS)
