@@ -4,8 +4,8 @@
 each diagonal, as it depends on the signed distance alone. One layout rotates neighbouring features
 as pairs, the other a feature of the first half and one of the second. `scores_of_halves` reads the
 same numbers in the second layout, and `order` rearranges the first layout into the second. The last
-five steps compare the angles at the last position of training with those at a position four times
-as far.
+five steps compare the angles at the last position of training with those at the last position of a
+text that is four times as long.
 
 >>> show(steps())
 q 6
@@ -59,11 +59,11 @@ ntk_base number
 last_angles 3
 [15 3.7500 0.9375]
 longer_angles 3
-[60 15 3.7500]
+[63 15.7500 3.9375]
 interpolated_angles 3
-[15 3.7500 0.9375]
+[15.7500 3.9375 0.9844]
 ntk_angles 3
-[60 7.5000 0.9375]
+[63 7.8750 0.9844]
 """
 
 import math
@@ -101,7 +101,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     rotated = rotary(repeat_rows(xp, q, queries), queries, BASE, interleaved=True)
     reordered = rotary(repeat_rows(xp, pairs_to_halves(xp, q), queries), queries, BASE)
     ntk_base = BASE * FACTOR ** (d / (d - 2))
-    last_trained, longest = TRAINED - 1.0, FACTOR * (TRAINED - 1.0)
+    last_trained, longest = TRAINED - 1.0, FACTOR * TRAINED - 1.0
     return {
         "q": q,
         "k": k,

@@ -60,9 +60,9 @@ def rotary(literals):
         "scores_of_halves": scores([(0, 3), (1, 4), (2, 5)]),
         "ntk_base": 64 * 4**1.5,
         "last_angles": np.multiply(15, frequencies),
-        "longer_angles": np.multiply(60, frequencies),
-        "interpolated_angles": np.multiply(15, frequencies),
-        "ntk_angles": 60 * ntk_frequencies,
+        "longer_angles": np.multiply(63, frequencies),
+        "interpolated_angles": np.multiply(63 / 4, frequencies),
+        "ntk_angles": 63 * ntk_frequencies,
     }
 
 

@@ -1,5 +1,6 @@
 """The figures of "Today's models"."""
 
+import math
 from collections.abc import Mapping
 
 import numpy as np
@@ -108,29 +109,46 @@ def rotary_scores(steps_of: StepsOf) -> Html:
 
 @site_figure
 def rotary_scaling(steps_of: StepsOf) -> Html:
-    r"""The angle of each pair at four times the last trained position. Interpolation brings every
-    pair back to the angle at that last position. NTK-aware scaling does so for the slowest pair,
-    leaves the fastest alone, and lies in between for the other."""
+    r"""The slowest pair of the query, as an arrow at every position. In training it turns up to
+    position \number{15}. In a text of \number{64} tokens it goes on to angles that it has never
+    met, which are orange. With position interpolation and with NTK-aware scaling it turns four
+    times as slowly, and stops less than one position beyond the last trained angle."""
     steps = steps_of("rotary")
-    last, unscaled = steps["last_angles"], steps["longer_angles"]
-    interpolated, ntk = steps["interpolated_angles"], steps["ntk_angles"]
-    claim(np.allclose(unscaled, 4 * last), "four times the last trained position")
-    claim(np.allclose(interpolated, last), "back to the angle at that last position")
-    claim(np.isclose(ntk[2], last[2]), "NTK-aware scaling does so for the slowest pair")
-    claim(np.isclose(ntk[0], unscaled[0]), "leaves the fastest alone")
-    claim(interpolated[1] < ntk[1] < unscaled[1], "lies in between for the other")
-    lines = {
-        "plain": ("longer_angles", "first"),
-        "NTK-aware": ("ntk_angles", "second"),
-        "interpolated": ("interpolated_angles", "third"),
-    }
-    pairs = np.arange(3)
-    series = [
-        Series(name, pairs, steps[step], role, points=True) for name, (step, role) in lines.items()
-    ]
-    axes = Axis("pair", (0, 1, 2)), Axis("angle in radians", (0.5, 2, 8, 32, 128), logarithmic=True)
-    name = "Angles beyond the trained length"
-    return figure(line_chart(name, *axes, series), name)
+    trained, factor = load("rotary").TRAINED, load("rotary").FACTOR
+    pair, last = steps["q"][-2:], steps["last_angles"][-1]
+    plain, interpolated, ntk = (
+        steps[f"{name}_angles"][-1] for name in ("longer", "interpolated", "ntk")
+    )
+    next_angle = last + steps["frequencies"][-1]
+    claim(steps["frequencies"].argmin() == 2, "The slowest pair of the query")
+    claim(next_angle < plain < 2 * np.pi, "angles that it has never met")
+    claim(np.allclose([interpolated, ntk], plain / 4), "it turns four times as slowly")
+    claim(max(interpolated, ntk) < next_angle, "less than one position beyond the last")
+    radius, margin = 60, 12
+    width, height = 2 * (radius + margin), LINE_HEIGHT + 10 + 2 * radius
+    panels = []
+    for name, count, last_angle in (
+        ("trained", trained, last),
+        ("plain", factor * trained, plain),
+        ("interpolated", factor * trained, interpolated),
+        ("NTK-aware", factor * trained, ntk),
+    ):
+        hands = [
+            Hand(_turned(pair, angle), role="key" if angle >= next_angle else "query", opacity=0.5)
+            for angle in np.linspace(0, last_angle, count)
+        ]
+        circle = dial(width / 2, height - radius - 2, radius, hands, math.hypot(*pair))
+        body = label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold") + circle
+        description = f"An arrow at each position, turned by 0 to {number(last_angle)} radians."
+        panels.append(Panel(width, height, body, description, name=name))
+    return beside(panels, "The slowest pair in a longer text")
+
+
+def _turned(arrow: Array, angle: float) -> Array:
+    """Return an arrow, (2,), turned counterclockwise by an angle in radians, as a row, (1, 2)."""
+    a, b = arrow
+    cosine, sine = math.cos(angle), math.sin(angle)
+    return np.array([[a * cosine - b * sine, a * sine + b * cosine]])
 
 
 @site_figure
