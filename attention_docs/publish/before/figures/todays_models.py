@@ -44,9 +44,9 @@ SIDE, TOP, BOTTOM = 20, 38, 12
 
 @site_figure
 def rotary_arrows(steps_of: StepsOf) -> Html:
-    r"""One query of six features as three arrows, at the positions 0 to 3. Each pair turns by an
-    angle of its own from one position to the next, the first pair fast and the last one slowly. No
-    arrow changes its length. Each circle has the length of its own arrow."""
+    r"""One query of six features as three arrows, at the positions 0 to 3. From one position to the
+    next, each pair turns by an angle of its own, $\omega$ in radians, the first pair fast and the
+    last one slowly. No arrow changes its length, which is the radius of its circle."""
     steps = steps_of("rotary")
     rotated, frequencies = steps["Q_rotated"], steps["frequencies"]
     lengths = np.linalg.norm(np.reshape(rotated, (len(rotated), -1, 2)), axis=2)
