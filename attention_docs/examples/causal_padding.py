@@ -58,11 +58,6 @@ weights_right 4 x 4
  [0.1867 0.0454 0.7679 0]
  [0.1636 0.1636 0.6728 0]
  [0.0879 0.7337 0.1784 0]]
-output_right 4 x 3
-[[1.4011 1.6044 0.7967]
- [2.4904 0.9041 0.4188]
- [2.1821 1.1636 0.4907]
- [0.6231 2.3794 0.9096]]
 causal_and_right 4 x 4
 [[True False False False]
  [True  True False False]
@@ -73,11 +68,6 @@ weights_causal_and_right 4 x 4
  [0.8044 0.1956      0 0]
  [0.1636 0.1636 0.6728 0]
  [0.0879 0.7337 0.1784 0]]
-output_causal_and_right 4 x 3
-[[     1      0      2]
- [0.8044 0.5867 1.8044]
- [2.1821 1.1636 0.4907]
- [0.6231 2.3794 0.9096]]
 left 1 x 4
 [[False True True True]]
 causal_and_left 4 x 4
@@ -172,10 +162,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "output_causal": with_causal.output,
         "right": right,
         "weights_right": with_right.weights,
-        "output_right": with_right.output,
         "causal_and_right": causal & right,
         "weights_causal_and_right": with_causal_and_right.weights,
-        "output_causal_and_right": with_causal_and_right.output,
         "left": left,
         "causal_and_left": causal & left,
         "masked_causal_and_left": with_causal_and_left.masked,

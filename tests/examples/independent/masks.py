@@ -59,6 +59,9 @@ def causal_padding(literals):
     for name, allowed in masks.items():
         steps = reference.every_step(q, k, v, allowed)
         computed |= {f"weights_{name}": steps["weights"], f"output_{name}": steps["output"]}
+        computed[f"weights_{name}"] = steps["weights"]
+        if name in ("causal", "causal_and_left"):
+            computed[f"output_{name}"] = steps["output"]
         computed[name] = boolean_mask(allowed, 4, 4)
     computed["right"], computed["left"] = [[True, True, True, False]], [[False, True, True, True]]
     # A fill of -1e9 acts as minus infinity next to any score, but a fully filled row is uniform.
