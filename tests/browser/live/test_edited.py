@@ -128,7 +128,7 @@ def test_focused_chart_points_show_edited_numbers(open_page):
 
 SENTENCES = [
     ("mechanisms/self_attention", "self_attention", "a sharper first row"),
-    ("mechanisms/masks", "causal_padding", "The last query has a negative score"),
+    ("mechanisms/masks", "causal_padding", "so its row of weights is the one without a mask"),
     ("course/next_token", "course_next_token", "the model no longer knows"),
     ("mechanisms/kv_cache", "kv_cache", "a new token changes the outputs"),
     ("course/block", "course_block", "its doctest compares every digit"),

@@ -58,11 +58,10 @@ def causal_padding(literals):
     computed = {name: unmasked[name] for name in ("scaled", "weights")}
     for name, allowed in masks.items():
         steps = reference.every_step(q, k, v, allowed)
-        computed |= {f"weights_{name}": steps["weights"], f"output_{name}": steps["output"]}
+        computed[name] = boolean_mask(allowed, 4, 4)
         computed[f"weights_{name}"] = steps["weights"]
         if name in ("causal", "causal_and_left"):
             computed[f"output_{name}"] = steps["output"]
-        computed[name] = boolean_mask(allowed, 4, 4)
     computed["right"], computed["left"] = [[True, True, True, False]], [[False, True, True, True]]
     # A fill of -1e9 acts as minus infinity next to any score, but a fully filled row is uniform.
     weights = [[1 / 4] * 4, *computed["weights_causal_and_left"][1:]]
@@ -72,6 +71,22 @@ def causal_padding(literals):
         "masked_causal_and_left": reference.every_step(q, k, v, masks["causal_and_left"])["masked"],
         "weights_filled": weights,
         "output_filled": reference.matmul(weights, v),
+    }
+
+
+@independent("masked_row", "a softmax of the visible scores alone", fixed=["MASK"])
+def masked_row(literals):
+    first, second, hidden = literals["SCORES"]
+    lowered, multiplied = [first, second, hidden - literals["LARGE"][0]], [first, second, 0]
+    return {
+        "mask": [True, True, False],
+        "weights": [*reference.softmax_row([first, second]), 0],
+        "kept": [*reference.softmax_row([first, second, hidden])[:2], 0],
+        "kept_sum": math.fsum(reference.softmax_row([first, second, hidden])[:2]),
+        "lowered": lowered,
+        "weights_lowered": reference.softmax_row(lowered),
+        "multiplied": multiplied,
+        "weights_multiplied": reference.softmax_row(multiplied),
     }
 
 

@@ -1,0 +1,76 @@
+"""One row of scores in which the last key is hidden, masked in four ways.
+
+The hidden score is far above the others, and only minus infinity hides it. If the softmax comes
+first, `kept` has no weight left to divide by its sum. If a large number is subtracted, the hidden
+key still takes all the weight (`lowered`), and if its score is multiplied by zero, it keeps some
+weight (`multiplied`).
+
+>>> show(steps())
+scores 3
+[1 2 10802]
+mask 3
+[True True False]
+large 1
+[10000]
+weights 3
+[0.2689 0.7311 0]
+kept 3
+[0 0 0]
+kept_sum number
+0
+lowered 3
+[1 2 802]
+weights_lowered 3
+[0 0 1]
+multiplied 3
+[1 2 0]
+weights_multiplied 3
+[0.2447 0.6652 0.0900]
+"""
+
+from types import ModuleType
+
+import numpy
+
+from attention_docs.arrays import Array
+from attention_docs.softmax import softmax
+
+TITLE = "One row, masked in four ways"
+SOURCE = "our own example"
+
+SCORES = [1, 2, 10_802]
+MASK = [True, True, False]
+LARGE = [10_000]
+
+WORDS = ["birds", "pass", "boats"]
+LABELS = {
+    "scores": (WORDS,),
+    "mask": (WORDS,),
+    "weights": (WORDS,),
+    "kept": (WORDS,),
+    "lowered": (WORDS,),
+    "weights_lowered": (WORDS,),
+    "multiplied": (WORDS,),
+    "weights_multiplied": (WORDS,),
+}
+
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    scores, large = (xp.asarray(numbers, dtype=xp.float64) for numbers in (SCORES, LARGE))
+    mask = xp.asarray(MASK, dtype=xp.bool)
+    as_number = xp.astype(mask, xp.float64)
+    kept = softmax(scores) * as_number
+    lowered = scores - large * (1 - as_number)
+    multiplied = scores * as_number
+    return {
+        "scores": scores,
+        "mask": mask,
+        "large": large,
+        "weights": softmax(xp.where(mask, scores, xp.asarray(-xp.inf))),
+        "kept": kept,
+        "kept_sum": xp.sum(kept),
+        "lowered": lowered,
+        "weights_lowered": softmax(lowered),
+        "multiplied": multiplied,
+        "weights_multiplied": softmax(multiplied),
+    }
