@@ -1,8 +1,10 @@
 """Attention without positions and without a mask cannot see the order of its tokens.
 
 The tokens of the self-attention example, in their order and permuted by the matrix P to 3, 1, 2.
-Without positions each token gets the same output in both orders. With a vector added per position
-(here a table E of our own, as a model would learn it) it does not.
+Without positions each token gets the same output in both orders. With the sinusoids `E` added, it
+does not. `score_parts` are the four parts of the scores of the boat, which add up to
+`scores_of_boat`: token with token, token with position, position with token, and position with
+position. `G` is W_Q W_K^T.
 
 >>> show(steps())
 X 3 x 4
@@ -36,27 +38,43 @@ output_permuted 3 x 2
 equivariant number
 True
 E 3 x 4
-[[      0 0 0.5000       0]
- [ 0.5000 0      0 -0.5000]
- [-0.5000 1      0  0.5000]]
+[[     0       1      0      1]
+ [0.8415  0.5403 0.0998 0.9950]
+ [0.9093 -0.4161 0.1987 0.9801]]
 with_positions 3 x 4
-[[     1 0 1.5000      0]
- [0.5000 1      0 0.5000]
- [0.5000 2      1 1.5000]]
+[[     1      1      1      1]
+ [0.8415 1.5403 0.0998 1.9950]
+ [1.9093 0.5839 1.1987 1.9801]]
 with_positions_permuted 3 x 4
-[[      1 1 1.5000       1]
- [ 1.5000 0      1 -0.5000]
- [-0.5000 2      0  1.5000]]
+[[     1      2      1      2]
+ [1.8415 0.5403 1.0998 0.9950]
+ [0.9093 0.5839 0.1987 1.9801]]
 output_with_positions 3 x 2
-[[1.4737 3.4365]
- [1.8322 1.8699]
- [1.7154 2.7035]]
+[[2.7139 2.6626]
+ [3.0451 2.5487]
+ [2.7731 2.6799]]
 output_with_positions_permuted 3 x 2
-[[ 1.9973 2.2266]
- [-0.4276 3.4631]
- [ 2.4997 0.2313]]
+[[2.2786 3.2431]
+ [1.9985 3.9342]
+ [2.3728 2.8935]]
 equivariant_with_positions number
 False
+G 4 x 4
+[[0 1 0 1]
+ [1 0 1 0]
+ [0 1 0 1]
+ [1 0 1 0]]
+score_parts 4 x 3
+[[     4      0      4]
+ [     0 1.8826 2.2159]
+ [3.0706 1.8826 4.9532]
+ [1.8826 2.8904 2.2319]]
+scores_of_boat 3
+[8.9532 6.6556 13.4010]
+weights_with_positions 3 x 3
+[[0.0735 0.1443 0.7822]
+ [0.0410 0.0081 0.9510]
+ [0.0322 0.1381 0.8297]]
 """
 
 from types import ModuleType
@@ -65,6 +83,7 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import AttentionSteps, attention_steps
+from attention_docs.examples.positional_encoding import BASE, CLOCKS
 from attention_docs.examples.self_attention import (
     FEATURES,
     TOKENS,
@@ -74,14 +93,17 @@ from attention_docs.examples.self_attention import (
     W_V,
     X,
 )
+from attention_docs.positions import sinusoidal_positions
 
 TITLE = "Permuted tokens, without and with positions"
 SOURCE = "001_7d27211e1d664477.txt, “Positional Encoding”"
 
 P = [[0, 0, 1], [1, 0, 0], [0, 1, 0]]
-E = [[0, 0, 0.5, 0], [0.5, 0, 0, -0.5], [-0.5, 1, 0, 0.5]]
+BOAT = 1
 
-PERMUTED, PLACES = ["seaplane", "bird", "boat"], ["first", "second", "third"]
+PERMUTED = ["seaplane", "bird", "boat"]
+POSITIONS = [f"position {position}" for position in range(len(TOKENS))]
+PARTS = ["token, token", "token, position", "position, token", "position, position"]
 LABELS = {
     "X": (TOKENS, FEATURES),
     "X_permuted": (PERMUTED, FEATURES),
@@ -89,23 +111,31 @@ LABELS = {
     "weights_permuted": (PERMUTED, PERMUTED),
     "output": (TOKENS, VALUE_FEATURES),
     "output_permuted": (PERMUTED, VALUE_FEATURES),
-    "E": (PLACES, FEATURES),
+    "E": (POSITIONS, CLOCKS),
     "with_positions": (TOKENS, FEATURES),
     "with_positions_permuted": (PERMUTED, FEATURES),
     "output_with_positions": (TOKENS, VALUE_FEATURES),
     "output_with_positions_permuted": (PERMUTED, VALUE_FEATURES),
+    "G": (FEATURES, FEATURES),
+    "score_parts": (PARTS, TOKENS),
+    "scores_of_boat": (TOKENS,),
+    "weights_with_positions": (TOKENS, TOKENS),
 }
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    inputs = (X, P, E, W_Q, W_K, W_V)
-    x, p, e, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in inputs)
+    inputs = (X, P, W_Q, W_K, W_V)
+    x, p, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in inputs)
+    e = sinusoidal_positions(x.shape[0], x.shape[1], BASE, xp=xp)
 
     def attend(tokens: Array) -> AttentionSteps:
         return attention_steps(tokens @ w_q, tokens @ w_k, tokens @ w_v)
 
     in_order, permuted = attend(x), attend(p @ x)
     with_positions, with_positions_permuted = attend(x + e), attend(p @ x + e)
+    g = w_q @ w_k.T
+    token, position = x[BOAT : BOAT + 1, :], e[BOAT : BOAT + 1, :]
+    score_parts = xp.concat([row @ g @ keys.T for row in (token, position) for keys in (x, e)])
     return {
         "X": x,
         "P": p,
@@ -123,6 +153,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "equivariant_with_positions": is_close(
             xp, p @ with_positions.output, with_positions_permuted.output
         ),
+        "G": g,
+        "score_parts": score_parts,
+        "scores_of_boat": xp.sum(score_parts, axis=0),
+        "weights_with_positions": with_positions.weights,
     }
 
 

@@ -100,7 +100,9 @@ def positional_encoding(literals):
 
 @independent("permutation", "slow loops over tokens put in another order", fixed=["P"])
 def permutation(literals):
-    x, e = literals["X"], literals["E"]
+    x = literals["X"]
+    clocks = [(math.sin, 1), (math.cos, 1), (math.sin, 0.1), (math.cos, 0.1)]
+    e = [[function(frequency * t) for function, frequency in clocks] for t in range(3)]
     permuted = [x[2], x[0], x[1]]
     with_positions, with_positions_permuted = np.add(x, e), np.add(permuted, e)
     computed = {}
@@ -112,14 +114,27 @@ def permutation(literals):
     ):
         q, k, v = (reference.matmul(tokens, literals[f"W_{letter}"]) for letter in "QKV")
         weights, computed[f"output{ending}"] = reference.attention(q, k, v)
-        if "with_positions" not in ending:
+        if ending != "_with_positions_permuted":
             computed[f"weights{ending}"] = weights
     return {
         **computed,
         "X_permuted": permuted,
         "equivariant": True,
+
+    def parts(query, keys):
+        """Return the scores of a row of inputs with other rows, before the division."""
+        queries, projected = (
+            reference.matmul(rows, literals[name])
+            for rows, name in (([query], "W_Q"), (keys, "W_K"))
+        )
+        return [reference.dot(queries[0], key) for key in projected]
+
         "with_positions": with_positions,
         "with_positions_permuted": with_positions_permuted,
+        "E": e,
+        "G": [[reference.dot(q, k) for k in literals["W_K"]] for q in literals["W_Q"]],
+        "score_parts": [parts(query, keys) for query in (x[1], e[1]) for keys in (x, e)],
+        "scores_of_boat": parts(with_positions[1], with_positions),
         "equivariant_with_positions": False,
     }
 
