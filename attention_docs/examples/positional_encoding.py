@@ -1,7 +1,8 @@
 """Sinusoidal positions: six of them in four features, and the rotation that shifts by two.
 
 `E` holds one position per row, so the rotation R acts from the right, as R^T. `products` are the
-dot products of position 0 with every position.
+dot products of position 0 with every position, `shifted_scores` those of each position, shifted by
+two, with every position.
 
 >>> show(steps())
 frequencies 2
@@ -25,6 +26,13 @@ shifted 4 x 4
  [-0.9589  0.2837 0.4794 0.8776]]
 shifted_is_later_rows number
 True
+shifted_scores 6 x 6
+[[ 0.5639  1.5353       2  1.5353  0.5639 -0.0347]
+ [-0.0347  0.5639  1.5353       2  1.5353  0.5639]
+ [ 0.2674 -0.0347  0.5639  1.5353       2  1.5353]
+ [ 1.1612  0.2674 -0.0347  0.5639  1.5353       2]
+ [ 1.7855  1.1612  0.2674 -0.0347  0.5639  1.5353]
+ [ 1.5187  1.7855  1.1612  0.2674 -0.0347  0.5639]]
 products 6
 [2 1.5353 0.5639 -0.0347 0.2674 1.1612]
 products_depend_on_distance_alone number
@@ -45,7 +53,11 @@ LENGTH, D_MODEL, BASE, SHIFT = 6, 4, 100, 2
 
 POSITIONS = [f"position {position}" for position in range(LENGTH)]
 CLOCKS = [f"{f} {clock}" for clock in range(D_MODEL // 2) for f in ("sine", "cosine")]
-LABELS = {"E": (POSITIONS, CLOCKS), "shifted": (POSITIONS[SHIFT:], CLOCKS)}
+LABELS = {
+    "E": (POSITIONS, CLOCKS),
+    "shifted": (POSITIONS[SHIFT:], CLOCKS),
+    "shifted_scores": (POSITIONS, POSITIONS),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
@@ -60,6 +72,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "R": rotation,
         "shifted": shifted,
         "shifted_is_later_rows": xp.all(xp.abs(shifted - e[SHIFT:, :]) < 1e-12),
+        "shifted_scores": e @ rotation.T @ e.T,
         "products": products[0, :],
         "products_depend_on_distance_alone": xp.all(xp.abs(change_along_diagonals) < 1e-12),
     }

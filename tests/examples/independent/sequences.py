@@ -90,6 +90,10 @@ def positional_encoding(literals):
         "R": [[c, s, 0, 0], [-s, c, 0, 0], [0, 0, c_2, s_2], [0, 0, -s_2, c_2]],
         "shifted": [row(position) for position in range(2, 6)],
         "shifted_is_later_rows": True,
+        "shifted_scores": [
+            [sum(math.cos(frequency * (t + 2 - u)) for frequency in frequencies) for u in range(6)]
+            for t in range(6)
+        ],
         "products": [
             sum(math.cos(frequency * distance) for frequency in frequencies)
             for distance in range(6)
@@ -116,10 +120,6 @@ def permutation(literals):
         weights, computed[f"output{ending}"] = reference.attention(q, k, v)
         if ending != "_with_positions_permuted":
             computed[f"weights{ending}"] = weights
-    return {
-        **computed,
-        "X_permuted": permuted,
-        "equivariant": True,
 
     def parts(query, keys):
         """Return the scores of a row of inputs with other rows, before the division."""
@@ -129,12 +129,16 @@ def permutation(literals):
         )
         return [reference.dot(queries[0], key) for key in projected]
 
-        "with_positions": with_positions,
-        "with_positions_permuted": with_positions_permuted,
+    return {
+        **computed,
         "E": e,
         "G": [[reference.dot(q, k) for k in literals["W_K"]] for q in literals["W_Q"]],
         "score_parts": [parts(query, keys) for query in (x[1], e[1]) for keys in (x, e)],
         "scores_of_boat": parts(with_positions[1], with_positions),
+        "X_permuted": permuted,
+        "equivariant": True,
+        "with_positions": with_positions,
+        "with_positions_permuted": with_positions_permuted,
         "equivariant_with_positions": False,
     }
 

@@ -225,6 +225,20 @@ def positional_heatmap(steps_of: StepsOf) -> Html:
 
 
 @site_figure
+def positional_shift(steps_of: StepsOf) -> Html:
+    r"""Queries that look two positions on, all by the same matrix $R_2$. The scores of each
+    diagonal are equal, and up to position 3 the largest score of a query is that of the key two
+    positions after it. After position 3 there is no such key."""
+    scores = steps_of("positional_encoding")["shifted_scores"]
+    claim(np.allclose(scores[1:, 1:], scores[:-1, :-1]), "The scores of each diagonal are equal")
+    claim(scores.argmax(axis=1)[:4].tolist() == [2, 3, 4, 5], "the largest score of a query")
+    positions = [str(position) for position in range(len(scores))]
+    words = {"row_labels": positions, "column_labels": positions}
+    sides = {"rows": "position of the query", "columns": "position of the key"}
+    return heatmap(scores, "Scores of positions", role="scores", **sides, **words)
+
+
+@site_figure
 def positional_products(steps_of: StepsOf) -> Html:
     r"""The dot product of two positions over their distance. It falls at first, and rises again
     as the fast clock comes round."""
