@@ -72,8 +72,6 @@ first_weights 1 x 3
 [[0.1333 0.6322 0.2344]]
 first_output 1 x 3
 [[0.3355 2.1933 1.0023]]
-last_weights 1 x 5
-[[0.0143 0.0390 0.0275 0.0017 0.9174]]
 last_output 1 x 3
 [[0.9565 -2.6319 1.0348]]
 decoded 3 x 3
@@ -143,7 +141,6 @@ LABELS = {
     "output": (WORDS, []),
     "first_weights": (["boats"], WORDS[:3]),
     "first_output": (["boats"], []),
-    "last_weights": (["they"], WORDS),
     "last_output": (["they"], []),
 }
 
@@ -188,7 +185,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "prompt_output": prompt.output,
         "first_weights": decoded[0].weights,
         "first_output": decoded[0].output,
-        "last_weights": decoded[-1].weights,
         "last_output": decoded[-1].output,
         "decoded": decoded_output,
         "same_digits": xp.all(xp.abs(outputs - at_once.output) < 1e-12),

@@ -164,7 +164,6 @@ def kv_cache(literals):
         "prompt_output": output[:2],
         "first_weights": [steps["weights"][2][:3]],
         "first_output": output[2:3],
-        "last_weights": steps["weights"][4:],
         "last_output": output[4:],
         "decoded": output[2:],
         "same_digits": True,
