@@ -1,8 +1,7 @@
-"""Bytes that the caches of four models take for one token, and for 4096, in 16 bits.
+"""Bytes that the caches of four models take for one token, in 16 bits.
 
 For each model: layers, and the numbers that one layer keeps for one token. Keys and values of h
 heads of d features are 2 h d numbers; latent attention keeps a latent and a rotary key instead.
-`contexts` holds the context lengths that the four models were trained for.
 
 >>> show(steps())
 layers 5
@@ -11,10 +10,6 @@ numbers 5
 [8192 2048 128 576 5120]
 bytes 5
 [524288 131072 8192 31104 276480]
-mebibytes 5
-[2048 512 32 121.5000 1080]
-contexts 4
-[4096 8192 2048 32768]
 heads_over_latent number
 8.8889
 heads_and_one_rotary_key_over_latent number
@@ -27,7 +22,7 @@ import numpy
 
 from attention_docs.arrays import Array
 
-TITLE = "Bytes a token in the caches of four models"
+TITLE = "Bytes per token in the caches of four models"
 SOURCE = "the published configurations, which the page cites"
 
 # Llama 2 7B, Llama 3 8B, Falcon 7B, DeepSeek-V2-Lite, and DeepSeek-V2-Lite with the keys and values
@@ -36,8 +31,7 @@ LATENT, ALL_HEADS = 3, 4
 LAYERS = [32, 32, 32, 27, 27]
 NUMBERS = [2 * 32 * 128, 2 * 8 * 128, 2 * 1 * 64, 512 + 64, 16 * (128 + 64) + 16 * 128]
 ONE_ROTARY_KEY = 16 * 128 + 64 + 16 * 128  # numbers of all heads, if they share the rotary key
-CONTEXTS = [4096, 8192, 2048, 32768]
-BYTES, TOKENS, MEBIBYTE = 2, 4096, 2**20
+BYTES = 2
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
@@ -47,8 +41,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "layers": layers,
         "numbers": numbers,
         "bytes": sizes,
-        "mebibytes": TOKENS * sizes / MEBIBYTE,
-        "contexts": xp.asarray(CONTEXTS),
         "heads_over_latent": sizes[ALL_HEADS] / sizes[LATENT],
         "heads_and_one_rotary_key_over_latent": ONE_ROTARY_KEY / numbers[LATENT],
     }

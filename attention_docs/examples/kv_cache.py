@@ -4,8 +4,7 @@ All sizes differ: 5 tokens of 6 features, keys of 4, values of 3, a prompt of 2.
 are rotated by their positions. `decoded` are the outputs of the three steps. `from_position_0` is
 the last of them if every new token is rotated as if at position 0, `on_another_axis` if the cache
 is stacked along a new axis. The multiplications are those of the prompt, `prefill`, and of the
-steps with 3, 4 and 5 tokens: `recomputed` without a cache and `cached` with it. `saved_of_visible`
-is the factor that is saved if only pairs within the causal mask are counted.
+steps with 3, 4 and 5 tokens: `recomputed` without a cache and `cached` with it.
 
 >>> show(steps())
 X 5 x 6
@@ -86,8 +85,6 @@ recomputed 3
 [261 376 505]
 cached 3
 [87 94 101]
-saved_of_visible 3
-[2.7586 3.5532 4.3069]
 from_position_0 1 x 3
 [[1.1376 -2.8175 1.1532]]
 on_another_axis 1 x 3
@@ -168,9 +165,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     # Multiplications: to project a token, and for each pair of a query and a key.
     per_token, per_pair = d_model * (2 * d_k + d_v), d_k + d_v
     lengths = xp.arange(PROMPT + 1, n + 1)
-    float_lengths = xp.astype(lengths, xp.float64)  # to divide them
-    visible_pairs = float_lengths * (float_lengths + 1) / 2
-    visible = float_lengths * per_token + visible_pairs * per_pair
     prefill = xp.asarray([PROMPT * per_token + PROMPT**2 * per_pair])
     return {
         "X": x,
@@ -191,7 +185,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "prefill": prefill,
         "recomputed": lengths * per_token + lengths**2 * per_pair,
         "cached": per_token + lengths * per_pair,
-        "saved_of_visible": visible / (per_token + float_lengths * per_pair),
         "from_position_0": at_position_0.output,
         "on_another_axis": stacked.output[-1, :, :],
     }

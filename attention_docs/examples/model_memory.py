@@ -1,10 +1,8 @@
-"""What attention costs in a model of chosen sizes: its cache, its scores and its multiplications.
+"""What attention costs in a model of chosen sizes: its cache and its multiplications.
 
 The sizes are at first those of Llama 3 8B. A gibibyte is 2^30 bytes. The cache holds the keys and
-values of all layers. `scores_gibibytes` are the scores of one layer if all of them are kept, and
-`statistics_mebibytes` what blocks keep in their place, a maximum and a sum for each row and head,
-in 32 bits. The multiplications are those of Q K^T and A V in all layers, without a causal mask:
-`text` for a whole text at once, `token` for one more token with the cache.
+values of all layers. `token` are the multiplications, in 10^9, of Q K^T and A V in all layers for
+one more token with the cache.
 
 >>> show(steps())
 layers 1
@@ -23,14 +21,8 @@ token_kibibytes 1
 [128]
 cache_gibibytes 1
 [1]
-scores_gibibytes 1
-[4]
-statistics_mebibytes 1
-[2]
 token 1
 [2.1475]
-text 1
-[17.5922]
 """
 
 from types import ModuleType
@@ -62,8 +54,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "number_bytes": number_bytes,
         "token_kibibytes": token_bytes / 2**10,
         "cache_gibibytes": token_bytes * length / 2**30,
-        "scores_gibibytes": heads * length**2 * number_bytes / 2**30,
-        "statistics_mebibytes": heads * length * 2 * 4 / 2**20,
         "token": token / 1e9,
-        "text": token * length / 1e12,
     }

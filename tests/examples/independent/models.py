@@ -187,14 +187,10 @@ def multiplications(literals):
         return len(projections) + sum(d_k + d_v for _ in range(pairs))
 
     lengths = (3, 4, 5)
-    visible_pairs = [sum(1 for i in range(n) for j in range(n) if j <= i) for n in lengths]
-    visible = [count(n, pairs) for n, pairs in zip(lengths, visible_pairs, strict=True)]
-    cached = [count(1, n) for n in lengths]
     return {
         "prefill": [count(2, 2 * 2)],
         "recomputed": [count(n, n * n) for n in lengths],
-        "cached": cached,
-        "saved_of_visible": np.divide(visible, cached),
+        "cached": [count(1, n) for n in lengths],
     }
 
 
@@ -209,10 +205,7 @@ def model_memory(literals):
     return {
         "token_kibibytes": [numbers_of_a_token * size / 1024],
         "cache_gibibytes": [numbers_of_a_token * size / 1024**3 * n],
-        "scores_gibibytes": [heads * n / 1024**3 * n * size],
-        "statistics_mebibytes": [heads * n * (4 + 4) / 1024**2],
         "token": [products * n / 10**9],
-        "text": [products * n / 10**9 * n / 1000],
     }
 
 
@@ -240,7 +233,6 @@ def cache_sizes(literals):
         "layers": layers,
         "numbers": [sum(math.prod(shape) for shape in arrays) for arrays in shapes],
         "bytes": sizes,
-        "mebibytes": 4096 * sizes / 1024**2,
         "heads_over_latent": 16 * (128 + 64 + 128) / (512 + 64),
         "heads_and_one_rotary_key_over_latent": (16 * (128 + 128) + 64) / (512 + 64),
     }
