@@ -3,45 +3,52 @@
 All sizes differ: 5 tokens of 4 features, latents of 3, keys of 6 projected from them, rotary keys
 of 2, values of 7. The query is that of the last token. Steps of head 2 end in `_2`. Both heads read
 the same latents and rotary keys. The inputs are small whole numbers, so all products up to the
-`content_scores` can be computed by hand. `default_scale` takes the scale from the width of the
-absorbed query. The last two steps also rotate the query and the keys that are
-projected from latents: `turned_scores` are right, and `turned_absorbed` shows that no single
-absorbed query gives them.
+`content_scores` can be computed by hand. The latents have one feature less than the tokens, so
+action and link share one, with opposite signs. `default_scale` takes the scale from the width of
+the absorbed query. The last four steps also rotate the query of head 1 and its keys of the words
+before; `turned_key` is that of the second word. `turned_scores` are right, and `turned_absorbed`
+shows that no single absorbed query gives them.
 
 >>> show(steps())
 X 5 x 4
-[[ 0  1  1 1]
- [ 0  0  1 1]
- [ 1  1  2 1]
- [ 1 -1 -1 0]
- [-1  0  1 0]]
+[[ 2 -1 0 0]
+ [ 0  0 2 0]
+ [-1  2 0 0]
+ [ 0  0 0 2]
+ [ 1  1 0 1]]
 W_down 4 x 3
-[[1  1 0]
- [1  1 1]
- [0 -1 0]
- [0 -1 0]]
+[[1 0  0]
+ [0 1  0]
+ [0 0  1]
+ [0 0 -1]]
 latents 5 x 3
-[[ 1 -1  1]
- [ 0 -2  0]
- [ 2 -1  1]
- [ 0  1 -1]
- [-1 -2  0]]
+[[ 2 -1  0]
+ [ 0  0  2]
+ [-1  2  0]
+ [ 0  0 -2]
+ [ 1  1 -1]]
 W_R 4 x 2
-[[ 0 1]
+[[ 1 0]
  [ 0 1]
  [-1 0]
  [ 0 1]]
+keys_unrotated 5 x 2
+[[ 2 -1]
+ [-2  0]
+ [-1  2]
+ [ 0  2]
+ [ 1  2]]
 keys_rotary 5 x 2
-[[     -1       2]
- [-1.3818 -0.3012]
- [-1.8956 -3.0670]
- [-0.9900  0.1411]
- [-0.1032  1.4104]]
+[[      2      -1]
+ [-1.0806 -1.6829]
+ [-1.4024 -1.7416]
+ [-0.2822 -1.9800]
+ [ 0.8600 -2.0641]]
 W_Q 4 x 6
 [[ 0 1 -1  1 0 -1]
- [-1 0  0  0 2  0]
+ [-1 0  1  0 0  0]
  [-1 0  0 -1 1  0]
- [ 0 1  0  0 0  2]]
+ [ 2 0  1  1 0  0]]
 W_up_K 3 x 6
 [[1 -1 0  1 1  0]
  [1 -1 0 -1 0  0]
@@ -54,44 +61,46 @@ W_Q_rotary 4 x 2
 [[ 1  0]
  [-1 -1]
  [ 0 -1]
- [ 1  0]]
+ [ 1  2]]
 query 1 x 6
-[[-1 -1 1 -2 1 1]]
+[[1 1 1 2 0 -1]]
+query_unrotated 1 x 2
+[[1 1]]
 query_rotary 1 x 2
-[[-0.1032 1.4104]]
+[[0.1032 -1.4104]]
 keys 5 x 6
-[[ 0 -1  1  2  2 -1]
- [-2  2  0  2  0  0]
- [ 1 -2  1  3  3 -1]
- [ 1  0 -1 -1 -1  1]
- [-3  3  0  1 -1  0]]
+[[1 -1  0  3  2  0]
+ [0 -2  2  0  2 -2]
+ [1 -1  0 -3 -1  0]
+ [0  2 -2  0 -2  2]
+ [2 -1 -1  0  0  1]]
 values 5 x 7
-[[-1 -1  1  1  0  1  0]
- [ 0 -2  2 -2  0  0 -2]
- [-2  0  1  1  1  1  1]
- [ 0  2 -1 -1  1 -1  1]
- [ 1 -3  2 -2 -1  0 -3]]
+[[-2  1  1 -1  2  0 1]
+ [ 0 -2  0  4 -2  2 0]
+ [ 1  1 -2  2 -1  0 1]
+ [ 0  2  0 -4  2 -2 0]
+ [-1  3 -1 -1  2 -1 2]]
 content_scores 1 x 5
-[[-1 -4 -2 0 -3]]
+[[6 2 -6 -2 -1]]
 scaled 1 x 5
-[[0.6803 -1.5140 -2.1674 0.1065 -0.3536]]
+[[2.6929 1.5069 -1.3040 0.2700 0.7071]]
 weights 1 x 5
-[[0.4788 0.0534 0.0278 0.2698 0.1703]]
+[[0.6453 0.1971 0.0119 0.0572 0.0886]]
 output 1 x 7
-[[-0.3641 -0.5569 0.6841 -0.2105 0.1272 0.2368 -0.3201]]
+[[-1.3673 0.6431 0.5330 -0.1506 1.1761 0.1912 0.8343]]
 query_absorbed 1 x 3
-[[-1 2 2]]
+[[2 -2 1]]
 scaled_absorbed 1 x 5
-[[0.6803 -1.5140 -2.1674 0.1065 -0.3536]]
+[[2.6929 1.5069 -1.3040 0.2700 0.7071]]
 blended_latents 1 x 3
-[[0.3641 -0.6841 0.2368]]
+[[1.3673 -0.5330 0.1912]]
 output_absorbed 1 x 7
-[[-0.3641 -0.5569 0.6841 -0.2105 0.1272 0.2368 -0.3201]]
+[[-1.3673 0.6431 0.5330 -0.1506 1.1761 0.1912 0.8343]]
 W_Q_2 4 x 6
-[[1  0 0 -1 0 0]
- [2  0 1  2 1 0]
- [0 -1 0  0 2 0]
- [0  0 1 -1 0 1]]
+[[1  0 0 -1  0 0]
+ [1  0 1  2  0 0]
+ [0 -1 0  0  2 0]
+ [0 -1 0  0 -1 0]]
 W_up_K_2 3 x 6
 [[ 1 1 0 -1 1 0]
  [ 0 0 1  1 0 1]
@@ -104,45 +113,51 @@ W_Q_rotary_2 4 x 2
 [[-1 0]
  [ 1 0]
  [ 1 1]
- [ 0 1]]
+ [ 1 0]]
 query_2 1 x 6
-[[-1 -1 0 1 2 0]]
+[[2 -1 1 1 -1 0]]
+query_unrotated_2 1 x 2
+[[1 0]]
 query_rotary_2 1 x 2
-[[-0.5505 -2.1672]]
+[[-0.6536 -0.7568]]
 keys_2 5 x 6
-[[ 0  1  0 -1  1  0]
- [ 0  0 -2 -2  0 -2]
- [ 1  2  0 -2  2  0]
- [ 1  0  0  0  0  0]
- [-1 -1 -2 -1 -1 -2]]
+[[ 2  2 -1 -3  2 -1]
+ [-2  0  2  2  0  2]
+ [-1 -1  2  3 -1  2]
+ [ 2  0 -2 -2  0 -2]
+ [ 2  1  0 -1  1  0]]
 values_2 5 x 7
-[[ 1 -2  1  1  0  1 0]
- [ 0  0  0  2 -2 -2 2]
- [ 2 -3  0  1  1  2 0]
- [ 0  1 -2 -1  1  0 0]
- [-1  1  1  2 -3 -3 2]]
+[[ 2 -2 -2  1 1  1  1]
+ [ 0 -2  4  0 0  2 -2]
+ [-1  1  1 -2 1  1 -2]
+ [ 0  2 -4  0 0 -2  2]
+ [ 1  0 -3 -1 2  1  0]]
 content_scores_2 1 x 5
-[[0 -2 -1 -1 -1]]
+[[-4 0 5 0 1]]
 scaled_2 1 x 5
-[[-1.3379 -0.2074 2.3655 -0.2690 -1.4142]]
+[[-1.6088 0.7000 2.5579 0.5950 0.7071]]
 weights_2 1 x 5
-[[0.0206 0.0638 0.8364 0.0600 0.0191]]
+[[0.0106 0.1062 0.6807 0.0956 0.1069]]
 output_2 1 x 7
-[[1.6744 -2.4714 -0.0803 0.9629 0.7115 1.5085 0.1659]]
+[[-0.5526 0.6384 0.3811 -1.4578 0.9051 0.8194 -1.3720]]
 query_absorbed_2 1 x 3
-[[-1 1 2]]
+[[-1 2 0]]
 scaled_absorbed_2 1 x 5
-[[-1.3379 -0.2074 2.3655 -0.2690 -1.4142]]
+[[-1.6088 0.7000 2.5579 0.5950 0.7071]]
 blended_latents_2 1 x 3
-[[1.6744 -0.9629 0.7970]]
+[[-0.5526 1.4578 -0.0858]]
 output_absorbed_2 1 x 7
-[[1.6744 -2.4714 -0.0803 0.9629 0.7115 1.5085 0.1659]]
+[[-0.5526 0.6384 0.3811 -1.4578 0.9051 0.8194 -1.3720]]
 default_scale 1 x 7
-[[-0.4252 -0.5250 0.6556 -0.0663 0.1306 0.2946 -0.2303]]
-turned_scores 1 x 5
-[[4.9533 -1.6679 5.9436 2.3944 -3]]
-turned_absorbed 1 x 5
-[[4.9533 3.0279 7.4596 -2.4469 0.5216]]
+[[-1.5287 0.6608 0.6676 -0.2672 1.3284 0.2002 0.8610]]
+turned_query 1 x 6
+[[0.8600 0.6511 1.1674 -2.0641 0.7590 -0.7982]]
+turned_key 1 x 6
+[[0 -2.3813 2.0906 0 1.5262 -1.9050]]
+turned_scores 1 x 4
+[[-4.4654 3.5692 -3.7920 -2.4695]]
+turned_absorbed 1 x 4
+[[-4.4654 4.1471 5.6421 -4.1471]]
 """
 
 from types import ModuleType
@@ -156,60 +171,64 @@ from attention_docs.positions import rotary
 TITLE = "Latent attention, plain and absorbed"
 SOURCE = "our own example"
 
-X = [[0, 1, 1, 1], [0, 0, 1, 1], [1, 1, 2, 1], [1, -1, -1, 0], [-1, 0, 1, 0]]
-W_DOWN = [[1, 1, 0], [1, 1, 1], [0, -1, 0], [0, -1, 0]]
+X = [[2, -1, 0, 0], [0, 0, 2, 0], [-1, 2, 0, 0], [0, 0, 0, 2], [1, 1, 0, 1]]
+W_DOWN = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, -1]]
 W_UP_K = [[1, -1, 0, 1, 1, 0], [1, -1, 0, -1, 0, 0], [0, -1, 1, 0, 1, -1]]
 W_UP_V = [[-1, 1, 0, 0, 1, 0, 1], [0, 1, -1, 1, 0, 0, 1], [0, -1, 0, 2, -1, 1, 0]]
-W_Q = [[0, 1, -1, 1, 0, -1], [-1, 0, 0, 0, 2, 0], [-1, 0, 0, -1, 1, 0], [0, 1, 0, 0, 0, 2]]
-W_Q_ROTARY = [[1, 0], [-1, -1], [0, -1], [1, 0]]
-W_K_ROTARY = [[0, 1], [0, 1], [-1, 0], [0, 1]]
+W_Q = [[0, 1, -1, 1, 0, -1], [-1, 0, 1, 0, 0, 0], [-1, 0, 0, -1, 1, 0], [2, 0, 1, 1, 0, 0]]
+W_Q_ROTARY = [[1, 0], [-1, -1], [0, -1], [1, 2]]
+W_K_ROTARY = [[1, 0], [0, 1], [-1, 0], [0, 1]]
 W_UP_K_2 = [[1, 1, 0, -1, 1, 0], [0, 0, 1, 1, 0, 1], [-1, 0, 1, 1, 0, 1]]
 W_UP_V_2 = [[1, -1, -1, 0, 1, 1, 0], [0, 0, 0, -1, 1, 1, -1], [0, -1, 2, 0, 0, 1, -1]]
-W_Q_2 = [[1, 0, 0, -1, 0, 0], [2, 0, 1, 2, 1, 0], [0, -1, 0, 0, 2, 0], [0, 0, 1, -1, 0, 1]]
-W_Q_ROTARY_2 = [[-1, 0], [1, 0], [1, 1], [0, 1]]
+W_Q_2 = [[1, 0, 0, -1, 0, 0], [1, 0, 1, 2, 0, 0], [0, -1, 0, 0, 2, 0], [0, -1, 0, 0, -1, 0]]
+W_Q_ROTARY_2 = [[-1, 0], [1, 0], [1, 1], [1, 0]]
 BASE = 100
 
 WORDS = ["birds", "pass", "boats", "because", "they"]
+FEATURES, LATENT_FEATURES = ["air", "water", "action", "link"], ["air", "water", "action"]
 LABELS = {
-    "X": (WORDS, []),
-    "latents": (WORDS, []),
-    "keys_rotary": (WORDS, []),
-    "keys": (WORDS, []),
-    "values": (WORDS, []),
-    "content_scores": (["they"], WORDS),
-    "content_scores_2": (["they"], WORDS),
-    "scaled": (["they"], WORDS),
-    "scaled_2": (["they"], WORDS),
-    "weights": (["they"], WORDS),
-    "weights_2": (["they"], WORDS),
-    "scaled_absorbed": (["they"], WORDS),
-    "scaled_absorbed_2": (["they"], WORDS),
-    "turned_scores": (["they"], WORDS),
-    "turned_absorbed": (["they"], WORDS),
+    "X": (WORDS, FEATURES),
+    "W_down": (FEATURES, LATENT_FEATURES),
+    "latents": (WORDS, LATENT_FEATURES),
+    **dict.fromkeys(("W_R", "W_Q", "W_Q_rotary", "W_Q_2", "W_Q_rotary_2"), (FEATURES, [])),
+    **dict.fromkeys(("W_up_K", "W_up_V", "W_up_K_2", "W_up_V_2"), (LATENT_FEATURES, [])),
+    **dict.fromkeys(("keys", "values", "keys_2", "values_2"), (WORDS, [])),
+    **dict.fromkeys(("keys_unrotated", "keys_rotary"), (WORDS, [])),
+    **dict.fromkeys(("content_scores", "content_scores_2"), (["they"], WORDS)),
+    **dict.fromkeys(("scaled", "scaled_2", "weights", "weights_2"), (["they"], WORDS)),
+    **dict.fromkeys(("scaled_absorbed", "scaled_absorbed_2"), (["they"], WORDS)),
+    **dict.fromkeys(("turned_scores", "turned_absorbed"), (["they"], WORDS[:-1])),
+    **dict.fromkeys(("query_absorbed", "query_absorbed_2"), (["they"], LATENT_FEATURES)),
+    **dict.fromkeys(("blended_latents", "blended_latents_2"), (["they"], LATENT_FEATURES)),
 }
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x, down, w_k_rotary = (xp.asarray(rows, dtype=xp.float64) for rows in (X, W_DOWN, W_K_ROTARY))
     positions, last_position = xp.arange(5, dtype=xp.float64), xp.asarray([4.0])
-    latents, keys_rotary = x @ down, rotary(x @ w_k_rotary, positions, BASE)
+    latents, keys_unrotated = x @ down, x @ w_k_rotary
+    keys_rotary = rotary(keys_unrotated, positions, BASE)
     cache = xp.concat([latents, keys_rotary], axis=1)
     first = head(xp, x[-1:, :], cache, (W_UP_K, W_UP_V, W_Q, W_Q_ROTARY))
     second = head(xp, x[-1:, :], cache, (W_UP_K_2, W_UP_V_2, W_Q_2, W_Q_ROTARY_2))
     full_absorbed = xp.concat([first["query_absorbed"], first["query_rotary"]], axis=1)
     default_scale = attention_steps(full_absorbed, cache, latents).output @ first["W_up_V"]
-    rotated_query = rotary(first["query"], last_position, BASE)
+    turned_query = rotary(first["query"], last_position, BASE)
+    turned_keys = rotary(first["keys"][:-1, :], positions[:-1], BASE)
     return {
         "X": x,
         "W_down": down,
         "latents": latents,
         "W_R": w_k_rotary,
+        "keys_unrotated": keys_unrotated,
         "keys_rotary": keys_rotary,
         **first,
         **{f"{name}_2": step for name, step in second.items()},
         "default_scale": default_scale,
-        "turned_scores": rotated_query @ rotary(first["keys"], positions, BASE).T,
-        "turned_absorbed": (rotated_query @ first["W_up_K"].T) @ latents.T,
+        "turned_query": turned_query,
+        "turned_key": turned_keys[1:2, :],
+        "turned_scores": turned_query @ turned_keys.T,
+        "turned_absorbed": (turned_query @ first["W_up_K"].T) @ latents[:-1, :].T,
     }
 
 
@@ -219,8 +238,8 @@ def head(
     """Return the steps of a head for the last token: from keys and values, then from the cache."""
     up_k, up_v, w_q, w_q_rotary = (xp.asarray(rows, dtype=xp.float64) for rows in literals)
     latents, keys_rotary = cache[:, : up_k.shape[0]], cache[:, up_k.shape[0] :]
-    query = token @ w_q
-    query_rotary = rotary(token @ w_q_rotary, xp.asarray([4.0]), BASE)
+    query, query_unrotated = token @ w_q, token @ w_q_rotary
+    query_rotary = rotary(query_unrotated, xp.asarray([4.0]), BASE)
     keys, values = latents @ up_k, latents @ up_v
     full_query = xp.concat([query, query_rotary], axis=1)
     full_keys = xp.concat([keys, keys_rotary], axis=1)
@@ -235,6 +254,7 @@ def head(
         "W_up_V": up_v,
         "W_Q_rotary": w_q_rotary,
         "query": query,
+        "query_unrotated": query_unrotated,
         "query_rotary": query_rotary,
         "keys": keys,
         "values": values,

@@ -248,17 +248,19 @@ def latent_attention(literals):
     second = latent_head(literals, latents, keys_rotary, suffix="_2")
     # The right divisor is the root of 6 + 2 features, the default one that of 3 + 2.
     default_scaled = [z * math.sqrt(8 / 5) for z in first["scaled"][0]]
-    rotated_query, keys = rotated(first["query"][0], 4, base=100), first["keys"]
+    turned_query, keys = rotated(first["query"][0], 4, base=100), first["keys"][:-1]
+    turned_keys = [rotated(key, position, base=100) for position, key in enumerate(keys)]
     return {
         "latents": latents,
+        "keys_unrotated": unrotated,
         "keys_rotary": keys_rotary,
         **first,
         **{f"{name}_2": step for name, step in second.items()},
         "default_scale": reference.matmul([reference.softmax_row(default_scaled)], first["values"]),
-        "turned_scores": [
-            [reference.dot(rotated_query, rotated(key, j, base=100)) for j, key in enumerate(keys)]
-        ],
-        "turned_absorbed": [[reference.dot(rotated_query, key) for key in keys]],
+        "turned_query": [turned_query],
+        "turned_key": turned_keys[1:2],
+        "turned_scores": [[reference.dot(turned_query, key) for key in turned_keys]],
+        "turned_absorbed": [[reference.dot(turned_query, key) for key in keys]],
     }
 
 
@@ -275,6 +277,7 @@ def latent_head(literals, latents, keys_rotary, suffix):
     )
     return {
         "query": query,
+        "query_unrotated": unrotated_query,
         "query_rotary": query_rotary,
         "keys": keys,
         "values": values,
