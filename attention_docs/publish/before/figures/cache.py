@@ -249,13 +249,15 @@ def absorption(steps_of: StepsOf) -> Html:
     ]
     key_by_key, absorbed = _multiplications_of(of_scores, 1), _multiplications_of(of_scores, 0)
     claim(absorbed < key_by_key, "fewer multiplications")
+    _, words = examples.labels("latent_attention", "content_scores")
+    _, features = examples.labels("latent_attention", "query_absorbed")
     keys = Factor("keys", steps["keys"].T.shape, "key")
     values = Factor("values", steps["values"].shape, "value")
-    changed_query = Factor("changed query", absorbed_query.shape, "query", absorbed_query)
-    blend = Factor("blended latents", blended.shape, "input", blended)
+    changed_query = Factor("changed query", absorbed_query.shape, "query", absorbed_query, features)
+    blend = Factor("blended latents", blended.shape, "input", blended, features)
     states = [
-        _bracketed("scores, key by key", of_scores, 1, keys, scores),
-        _bracketed("scores, absorbed", of_scores, 0, changed_query, scores),
+        _bracketed("scores, key by key", of_scores, 1, keys, scores, words),
+        _bracketed("scores, absorbed", of_scores, 0, changed_query, scores, words),
         _bracketed("output, value by value", of_output, 1, values, output),
         _bracketed("output, absorbed", of_output, 0, blend, output),
     ]
@@ -263,12 +265,16 @@ def absorption(steps_of: StepsOf) -> Html:
 
 
 class Factor(NamedTuple):
-    """A matrix of a product, drawn without its numbers if it is given without them."""
+    """A matrix of a product, drawn without its numbers if it is given without them.
+
+    `columns` are the names of its columns, which are drawn with the numbers.
+    """
 
     name: str
     shape: tuple[int, ...]
     role: str | None = None
     numbers: Array | None = None
+    columns: Sequence[str] = ()
 
     def grid(self, x: float, y: float) -> cells.Grid:
         rows, columns = self.shape
@@ -278,8 +284,7 @@ class Factor(NamedTuple):
     def draw(self, grid: cells.Grid) -> str:
         if self.numbers is None:
             return _blank(grid, self.role)
-        scale = scale_of("diverging", self.name, self.numbers, self.role)
-        return cells.draw_cells(grid, self.numbers, scale, None, True)
+        return _named_cells(grid, self.name, self.numbers, self.role, self.columns)
 
 
 UNIT, NUMBER_CELL = 14, (52, 24)
@@ -292,7 +297,12 @@ def _multiplications_of(factors: Sequence[Factor], first: int) -> int:
 
 
 def _bracketed(
-    name: str, factors: Sequence[Factor], first: int, product: Factor, result: Array
+    name: str,
+    factors: Sequence[Factor],
+    first: int,
+    product: Factor,
+    result: Array,
+    columns: Sequence[str] = (),
 ) -> Panel:
     """Draw three factors, two of them in a bracket; below, the product of those; last, the result.
 
@@ -302,6 +312,7 @@ def _bracketed(
         first: which of them the bracket starts at, 0 or 1.
         product: the product in the bracket, whose role colours the bracket.
         result: (1, n) the product of all three.
+        columns: the names of its columns.
     """
     enclosed, outer = factors[first : first + 2], 2 - 2 * first
     top, tallest = 1.8 * LINE_HEIGHT, UNIT * max(factor.shape[0] for factor in factors)
@@ -336,12 +347,11 @@ def _bracketed(
         )
     result_name = name.partition(",")[0]
     answer = cells.Grid(2, middle + tallest + 2 * LINE_HEIGHT, NUMBER_CELL, 1, result.shape[1])
-    scale = scale_of("diverging", result_name, result, result_name)
     work = f"{number(_multiplications_of(factors, first))} multiplications"
-    bottom = answer.y + answer.height
+    bottom = answer.y + answer.height + LINE_HEIGHT
     body += [
         title(answer.x, answer.y - LINE_HEIGHT / 2 - 2, result_name, result_name, "start"),
-        cells.draw_cells(answer, result, scale, None, True),
+        _named_cells(answer, result_name, result, result_name, columns),
         label(answer.x, bottom + LINE_HEIGHT, work, "start"),
     ]
     written = [
@@ -355,6 +365,16 @@ def _bracketed(
         description += f" {cells.describe(product.name, product.numbers)}"
     total = max(x, answer.x + answer.width)
     return Panel(total, bottom + 2 * LINE_HEIGHT, "".join(body), description, name=name)
+
+
+def _named_cells(
+    grid: cells.Grid, name: str, row: Array, role: str | None, columns: Sequence[str]
+) -> str:
+    """Draw a matrix of one row, and below it the names of its columns, if they have any."""
+    scale = scale_of("diverging", name, row, role)
+    below = grid.y + grid.height + LINE_HEIGHT / 2 + 2
+    names = (label(grid.centre(0, j)[0], below, column) for j, column in enumerate(columns))
+    return cells.draw_cells(grid, row, scale, None, True) + "".join(names)
 
 
 def _blank(grid: cells.Grid, role: str | None) -> str:
