@@ -5,8 +5,7 @@ follow the scores `z` of the first query one by one. `tile_maxima`, `tile_totals
 are the states of its four tiles, the `running_...` those of all tiles so far, and `running_rescale`
 has the factors of the earlier sums. `in_order` and `tree`
 are the outputs of all queries, merged tile after tile and in pairs; `ring` is that of the third
-query, merged from the third tile round to the second. The traffic counts numbers read from and
-written to slow memory.
+query, merged from the third tile round to the second.
 
 >>> show(steps())
 Q 4 x 3
@@ -104,10 +103,6 @@ hidden_output 4 x 5
  [0 0 0 0 0]]
 not_rescaled 5
 [0.2899 1.5027 0.2952 0.8485 0.4544]
-plain_traffic number
-68157440
-tiled_traffic number
-17301504
 """
 
 import functools
@@ -152,7 +147,6 @@ LABELS = {
     "running_sums": (MERGED, []),
     "running_outputs": (MERGED, []),
 }
-LENGTH, FEATURES, ROWS = 4096, 64, 128
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
@@ -202,8 +196,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "hidden_changes_nothing": xp.all(merge(hidden, tree).output == tree.output),
         "hidden_output": hidden.output,
         "not_rescaled": merge_without_rescaling(xp, tiles)[0, :],
-        "plain_traffic": xp.asarray(4 * LENGTH * FEATURES + 4 * LENGTH**2),
-        "tiled_traffic": xp.asarray(2 * LENGTH * FEATURES + LENGTH // ROWS * 2 * LENGTH * FEATURES),
     }
 
 

@@ -347,18 +347,6 @@ def tiles(literals):
     }
 
 
-@independent("tiles", "counting the numbers that go through memory")
-def traffic(literals):
-    q = k = v = output = 4096 * 64
-    scores = weights = 4096 * 4096
-    blocks_of_queries = 4096 // 128
-    return {
-        # Scores and weights are written and read again.
-        "plain_traffic": q + k + v + output + 2 * scores + 2 * weights,
-        "tiled_traffic": q + output + blocks_of_queries * (k + v),
-    }
-
-
 @independent("induction_by_hand", "slow loops without a scale", atol=0)
 def induction_by_hand(literals):
     def head(rows, layer):
