@@ -392,11 +392,13 @@ def tile_orders(steps_of: StepsOf) -> Html:
     r"""The table of scores, four blocks of queries by four tiles of keys, is computed tile by
     tile. Each number is the round in which a tile is computed. In order: in each round every block
     meets the same tile. All at the end: one query meets all tiles at once, and the merges follow.
-    Round a ring: every block begins with its own tile."""
+    Round a ring: every block begins with its own tile, and after each round all tiles move to the
+    block above, the first one's to the last."""
     tiles = steps_of("tiles")["tile_maxima"].shape[0]
     rows, columns = np.indices((tiles, tiles))
     ring = (columns - rows) % tiles + 1
     claim(np.all(np.diag(ring) == 1), "every block begins with its own tile")
+    claim(np.array_equal(np.roll(ring, -1, axis=0) % tiles + 1, ring), "move to the block above")
     orders = (
         ("In order", columns + 1),
         ("All at the end", np.ones((1, tiles), dtype=int)),
