@@ -437,18 +437,16 @@ def _tile_rounds(name: str, rounds: np.ndarray) -> Panel:
 @site_figure
 def tile_states(steps_of: StepsOf) -> Html:
     r"""The first query meets one tile after another. In the box are the scores and values that are
-    on the chip, and the last two rows are what is left of the tiles so far: p is their largest
-    score, ℓ the sum of the exponentials of score minus p, and u the sum of the values times these
-    exponentials. Before a tile is added, ℓ and u are multiplied by the exponential of the old p
-    minus the new one. At the second tile p grows, so this factor is below one. The last output
-    is that of all keys, although no eight weights ever stood in memory."""
+    on the chip, and below them is the state of the tiles so far, with its output. Before a tile is
+    added, ℓ and u are multiplied by the exponential of the old p minus the new one. At the second
+    tile p grows, so this factor is below one. The last output is that of all keys, although the
+    eight weights were never in memory together."""
     steps = steps_of("tiles")
     grows = np.diff(steps["running_maxima"]) > 0
     claim(grows.tolist() == [True, False, False], "At the second tile p grows")
     claim(0 < steps["running_rescale"][1] < 1, "this factor is below one")
     last, at_once = steps["running_outputs"][-1], steps["output"][0]
     claim(np.allclose(last, at_once, rtol=1e-12), "The last output is that of all keys")
-    claim(steps["z"].max() == steps["running_maxima"][-1], "p is their largest score")
     return player([_tile_state(steps, tile) for tile in range(4)], "One tile after another")
 
 
