@@ -111,7 +111,7 @@ def _pass(
 @site_figure
 def reverse_weights(steps_of: StepsOf) -> Html:
     r"""The weights for one sequence of the test. After \number{40} steps the largest weight of
-    every row but one stands at the mirrored position, and after \number{50} that of every row. The
+    every row but one is at the mirrored position, and after \number{50} that of every row. The
     loss and the right answers are those of the whole test."""
     steps = steps_of("learning_reverse")
     states = ("before training", "on the way", "all positions found", "at the end")
@@ -130,9 +130,9 @@ def reverse_weights(steps_of: StepsOf) -> Html:
 @site_figure
 def reverse_position_scores(steps_of: StepsOf) -> Html:
     r"""The scores that come from positions alone, after \number{100} steps. In every row the
-    largest stands on the mirrored diagonal, which runs from the lower left to the upper right."""
+    largest is on the mirrored diagonal, which runs from the lower left to the upper right."""
     scores = steps_of("learning_reverse")["position_scores"]
-    claim(is_largest_mirrored(scores).all(), "the largest stands on the mirrored diagonal")
+    claim(is_largest_mirrored(scores).all(), "the largest is on the mirrored diagonal")
     panel = matrix_panel(scores, "scores of positions", **POSITIONS, role="scores")
     return figure(panel, "Scores of positions")
 
