@@ -4,7 +4,7 @@ Each layer has one head and adds its output to its input:
 
     x = tokens W_E + W_P                        (batch, n, d_model)
     x = x + Attention(x W_Q, x W_K, x W_V)      in each layer
-    logits = x W_U                              (batch, n, vocabulary)
+    logits = x W_vocabulary                     (batch, n, vocabulary)
 
 The model is just large enough to show how attention learns, so it can be trained while the site is
 built. There is no norm and no feed-forward network, and W_V takes the role of W_O as well.
@@ -64,7 +64,7 @@ class Model:
         for layer in range(1, self.layers + 1):
             shapes |= {f"W_Q{layer}": (self.width, self.d_k), f"W_K{layer}": (self.width, self.d_k)}
             shapes |= {f"W_V{layer}": (self.width, self.width)}
-        shapes |= {"W_U": (self.width, self.vocabulary)}
+        shapes |= {"W_vocabulary": (self.width, self.vocabulary)}
         weights = {
             name: random_state.standard_normal(shape) / math.sqrt(self.width)
             for name, shape in shapes.items()
@@ -93,13 +93,13 @@ class Model:
             hidden_states.append(x)
             heads.append((query, key, value))
             steps.append(attention)
-        return Run(hidden_states, heads, steps, x @ weights["W_U"])
+        return Run(hidden_states, heads, steps, x @ weights["W_vocabulary"])
 
     def gradients(self, weights: Weights, tokens: Array, run: "Run", d_logits: Array) -> Weights:
         """Backpropagate the gradient of the logits of a run to all the weights."""
         xp = namespace(tokens=tokens)
-        gradients = {"W_U": matrix_gradient(run.hidden_states[-1], d_logits)}
-        dx = d_logits @ xp.matrix_transpose(weights["W_U"])
+        gradients = {"W_vocabulary": matrix_gradient(run.hidden_states[-1], d_logits)}
+        dx = d_logits @ xp.matrix_transpose(weights["W_vocabulary"])
         for layer in range(self.layers, 0, -1):
             x, head = run.hidden_states[layer - 1], run.heads[layer - 1]
             attention = attention_backward(dx, *head, is_causal=self.is_causal, scale=self.scale)

@@ -73,7 +73,7 @@ def torch_loss(torch, model, weights, batch):
         output = torch.softmax(scores, dim=-1) @ v
         x = x + output if model.has_residual else output
     has_target = targets.sum(-1) > 0
-    logits = (x @ weights["W_U"])[has_target]
+    logits = (x @ weights["W_vocabulary"])[has_target]
     return torch.nn.functional.cross_entropy(logits, targets[has_target].argmax(-1))
 
 
@@ -199,7 +199,7 @@ def test_accuracy_and_loss_count_targets_only():
     model = replace(SMALL, layers=1, has_residual=True)
     weights = {name: 0 * weight for name, weight in model.initial_weights(0).items()}
     weights["W_E"][:, :5] = 50 * np.eye(5)
-    weights["W_U"][:5] = np.eye(5)
+    weights["W_vocabulary"][:5] = np.eye(5)
     tokens = one_hot(np.array([[1, 2, 3, 4], [0, 1, 2, 3]]), 5)
     targets = tokens.copy()
     targets[0, 0] = targets[1, 1] = 0  # no targets, so six of eight are left

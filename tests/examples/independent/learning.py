@@ -16,14 +16,14 @@ RATE, MEAN_DECAY, SQUARE_DECAY, EPSILON = 0.01, 0.9, 0.98, 1e-8
 
 @independent("first_step", "sums over Python's numbers", fixed=["ANSWER"])
 def first_step(literals):
-    (h,), w = literals["H"], literals["W_U"]
+    (b,), w = literals["B"], literals["W_VOCABULARY"]
     answer = literals["ANSWER"][0].index(1)
 
     def forward_and_gradients(w):
-        (logits,) = reference.matmul([h], w)
+        (logits,) = reference.matmul([b], w)
         p = reference.softmax_row(logits)
         d_logits = [p_j - (j == answer) for j, p_j in enumerate(p)]
-        return logits, p, d_logits, np.outer(h, d_logits)
+        return logits, p, d_logits, np.outer(b, d_logits)
 
     logits, p, d_logits, dw = forward_and_gradients(w)
     # The first step of Adam divides each derivative by its own size, which leaves the sign.
@@ -41,12 +41,12 @@ def first_step(literals):
         "y": [[float(j == answer) for j in range(4)]],
         "loss": -math.log(p[answer]),
         "d_logits": [d_logits],
-        "dW_U": dw,
-        "dh": [[reference.dot(d_logits, row) for row in w]],
+        "dW_vocabulary": dw,
+        "dB": [[reference.dot(d_logits, row) for row in w]],
         "mean": first_mean,
         "square": first_square,
         "step": update,
-        "W_U_after": w + update,
+        "W_vocabulary_after": w + update,
         "loss_after": -math.log(p_after[answer]),
         "second_step": -RATE * mean / (np.sqrt(square) + EPSILON),
     }
