@@ -138,9 +138,11 @@ SOFTCAP = 4.0
 FACTORS = [1, 4, 8]
 
 QUERIES, KEYS = distinct_sizes.QUERIES, distinct_sizes.KEYS
+FEATURES = [f"feature {feature}" for feature in range(1, 7)]
 LABELS = {
     **dict.fromkeys(("T", "dO", "dQ", "dX_q"), (QUERIES, [])),
     **dict.fromkeys(("dV", "dK", "dX_kv"), (KEYS, [])),
+    **dict.fromkeys(("dW_Q", "dW_K", "dW_V"), (FEATURES, [])),
     **dict.fromkeys(("dA", "dZ", "dS", "capped", "cap_slopes"), (QUERIES, KEYS)),
 }
 
