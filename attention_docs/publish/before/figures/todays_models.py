@@ -393,7 +393,7 @@ def tile_orders(steps_of: StepsOf) -> Html:
     tile. Each number is the round in which a tile is computed. In order: in each round every block
     meets the same tile. All at the end: one query meets all tiles at once, and the merges follow.
     Round a ring: every block begins with its own tile, and after each round all tiles move to the
-    block above, the first one's to the last."""
+    block above, and that of the first block to the last."""
     tiles = steps_of("tiles")["tile_maxima"].shape[0]
     rows, columns = np.indices((tiles, tiles))
     ring = (columns - rows) % tiles + 1
