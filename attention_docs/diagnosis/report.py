@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
-from textwrap import indent
+from textwrap import fill, indent
 from typing import Any
 
 from attention_docs.diagnosis.calling import Settings
@@ -70,6 +70,9 @@ class Report:
         return not self.features(WRONG) and bool(self.features(OK)) and not self.missing
 
 
+INDENT = 4 * " "
+# Of a line that lists cases.
+WIDTH = 88
 LIBRARY_NAMES = {
     "numpy": "NumPy",
     "torch": "PyTorch",
@@ -93,7 +96,7 @@ def format_report(report: Report, verbose: bool = False) -> str:
         reasons = group_by_reason(WRONG, wrong)
         lines += [*reasons[:1], *fixes(wrong)]
         if report.example:
-            lines += ["smallest failing call:", indent(report.example, "    ")]
+            lines += ["smallest failing call:", indent(report.example, INDENT)]
         if report.traceback:
             lines += ["where it raised:", report.traceback.rstrip()]
         lines += reasons[1:] if verbose else also_wrong(wrong)
@@ -114,7 +117,7 @@ def also_wrong(wrong: list[Verdict]) -> list[str]:
     rest = [verdict for verdict in wrong if verdict.reason != wrong[0].reason]
     named = [verdict for verdict in rest if verdict.mistakes]
     names = [verdict.case.name for verdict in rest if not verdict.mistakes]
-    others = [f"also {WRONG}: {', '.join(names)} (--verbose says how)"] if names else []
+    others = [f"also {WRONG} (--verbose says how):\n{case_list(names)}"] if names else []
     return [*group_by_reason(WRONG, named), *others]
 
 
@@ -163,11 +166,15 @@ def ok_line(report: Report) -> list[str]:
 
 
 def group_by_reason(status: str, verdicts: list[Verdict]) -> list[str]:
-    """Format each reason as one line with the cases that have it."""
+    """Format each reason as a line, with the cases that have it below."""
     names_by_reason: dict[str, list[str]] = {}
     for verdict in verdicts:
         names_by_reason.setdefault(verdict.reason, []).append(verdict.case.name)
-    return [f"{status}: {', '.join(names)}: {reason}" for reason, names in names_by_reason.items()]
+    return [f"{status}: {reason}\n{case_list(names)}" for reason, names in names_by_reason.items()]
+
+
+def case_list(names: list[str]) -> str:
+    return fill(", ".join(names), WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
 
 
 def format_verdict(verdict: Verdict) -> str:
