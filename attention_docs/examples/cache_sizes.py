@@ -10,10 +10,6 @@ numbers 5
 [8192 2048 128 576 5120]
 bytes 5
 [524288 131072 8192 31104 276480]
-heads_over_latent number
-8.8889
-heads_and_one_rotary_key_over_latent number
-7.2222
 """
 
 from types import ModuleType
@@ -27,10 +23,8 @@ SOURCE = "the published configurations, which the page cites"
 
 # Llama 2 7B, Llama 3 8B, Falcon 7B, DeepSeek-V2-Lite, and DeepSeek-V2-Lite with the keys and values
 # of each head.
-LATENT, ALL_HEADS = 3, 4
 LAYERS = [32, 32, 32, 27, 27]
 NUMBERS = [2 * 32 * 128, 2 * 8 * 128, 2 * 1 * 64, 512 + 64, 16 * (128 + 64) + 16 * 128]
-ONE_ROTARY_KEY = 16 * 128 + 64 + 16 * 128  # numbers of all heads, if they share the rotary key
 BYTES = 2
 
 
@@ -41,6 +35,4 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "layers": layers,
         "numbers": numbers,
         "bytes": sizes,
-        "heads_over_latent": sizes[ALL_HEADS] / sizes[LATENT],
-        "heads_and_one_rotary_key_over_latent": ONE_ROTARY_KEY / numbers[LATENT],
     }

@@ -233,8 +233,6 @@ def cache_sizes(literals):
         "layers": layers,
         "numbers": [sum(math.prod(shape) for shape in arrays) for arrays in shapes],
         "bytes": sizes,
-        "heads_over_latent": 16 * (128 + 64 + 128) / (512 + 64),
-        "heads_and_one_rotary_key_over_latent": (16 * (128 + 128) + 64) / (512 + 64),
     }
 
 
