@@ -9,7 +9,7 @@ from attention_docs.arrays import Array
 from attention_docs.examples import labels, load
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
-from attention_docs.publish.before.figures.drawings.boxes import small
+from attention_docs.publish.before.figures.drawings.boxes import arrow, small
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.drawings.plane import Vector, plane_panel
 from attention_docs.publish.before.figures.registry import site_figure
@@ -40,6 +40,8 @@ from attention_docs.render.numbers import number
 DIAL = 80
 # Room around a dial: at its sides, below its name, and at the bottom.
 SIDE, TOP, BOTTOM = 20, 38, 12
+# A square of a table of tiles, and the room for its name.
+TILE_SIZE, TILES_TOP = 34, 3.2 * LINE_HEIGHT
 
 
 @site_figure
@@ -392,25 +394,35 @@ def tile_orders(steps_of: StepsOf) -> Html:
     r"""The table of scores, four blocks of queries by four tiles of keys, is computed tile by
     tile. Each number is the round in which a tile is computed. In order: in each round every block
     meets the same tile. All at the end: one query meets all tiles at once, and the merges follow.
-    Round a ring: every block begins with its own tile, and after each round all tiles move to the
-    block above, and that of the first block to the last."""
+    Round a ring: each machine has one block of queries and begins with its own tile. After each
+    round the keys and values move to the machine above, and those of the first to the last."""
     tiles = steps_of("tiles")["tile_maxima"].shape[0]
     rows, columns = np.indices((tiles, tiles))
     ring = (columns - rows) % tiles + 1
-    claim(np.all(np.diag(ring) == 1), "every block begins with its own tile")
-    claim(np.array_equal(np.roll(ring, -1, axis=0) % tiles + 1, ring), "move to the block above")
-    orders = (
-        ("In order", columns + 1),
-        ("All at the end", np.ones((1, tiles), dtype=int)),
-        ("Round a ring", ring),
-    )
-    panels = [_tile_rounds(name, rounds) for name, rounds in orders]
+    claim(np.all(np.diag(ring) == 1), "begins with its own tile")
+    claim(np.array_equal(np.roll(ring, -1, axis=0) % tiles + 1, ring), "move to the machine above")
+    panels = [
+        _tile_rounds("In order", columns + 1, "queries"),
+        _tile_rounds("All at the end", np.ones((1, tiles), dtype=int), "query"),
+        _with_ring(_tile_rounds("Round a ring", ring, "machines")),
+    ]
     return beside(panels, "Three orders of the same tiles")
 
 
-def _tile_rounds(name: str, rounds: np.ndarray) -> Panel:
+def _with_ring(panel: Panel) -> Panel:
+    """Add an arrow from row to row at the right of a table, and one from the first to the last."""
+    first, last = TILES_TOP + TILE_SIZE / 2, panel.height - 2 - TILE_SIZE / 2
+    up, back = panel.width + 10, panel.width + 44
+    arrows = arrow([(up, last - 8), (up, first + 8)], "key") + arrow(
+        [(up - 8, first), (back, first), (back, last), (up - 8, last)], "key"
+    )
+    name = vertical_label(panel.width + 27, (first + last) / 2, "keys, values")
+    return panel._replace(width=back + 4, body=panel.body + arrows + name)
+
+
+def _tile_rounds(name: str, rounds: np.ndarray, rows: str) -> Panel:
     """Draw a table of tiles, each with the round in which it is computed."""
-    size, left, top = 34, 24, 3.2 * LINE_HEIGHT
+    size, left, top = TILE_SIZE, 24, TILES_TOP
     count = rounds.shape[1]
     width = left + count * size + 2
     scale = Scale("sequential", 0, count)
@@ -418,9 +430,7 @@ def _tile_rounds(name: str, rounds: np.ndarray) -> Panel:
         label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
         small(left + count * size / 2, top - LINE_HEIGHT, "tiles of keys", role="key"),
     ]
-    queries = "queries" if len(rounds) > 1 else "query"
-    middle = top + len(rounds) * size / 2
-    body.append(vertical_label(8, middle, queries))
+    body.append(vertical_label(8, top + len(rounds) * size / 2, rows))
     for (row, column), turn in np.ndenumerate(rounds):
         x, y = left + column * size, top + row * size
         square = {"x": x, "y": y, "width": size, "height": size}
