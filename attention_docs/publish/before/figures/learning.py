@@ -39,9 +39,10 @@ POSITIONS: dict[str, Any] = {"rows": "position of the query", "columns": "positi
 @site_figure
 def backward_passes(steps_of: StepsOf) -> Html:
     r"""The forward pass, above, goes from the scaled scores $\scores{Z}$ to the weights
-    $\weights{A}$ and to the output $\output{O}$. The backward pass, below, goes from $d\output{O}$
-    back to $d\weights{A}$ and $d\scores{Z}$, and each gradient is below its matrix. It uses the
-    values $\value{V}$ and the weights of the forward pass. What a step starts from is outlined."""
+    $\weights{A}$ and to the output $\output{O}$. The backward pass, below, starts with
+    $d\output{O}$, which says how the error depends on each entry of $\output{O}$. From there it
+    goes back to $d\weights{A}$ and $d\scores{Z}$, each below its matrix, with the help of the
+    values $\value{V}$ and the weights. What a step starts from is outlined."""
     forward, backward = steps_of("distinct_sizes"), steps_of("backward")
     passes = (
         (("Z", forward["scaled"]), ("A", forward["weights"]), ("O", forward["output"])),
