@@ -106,14 +106,18 @@ CLIPPED = """
             || getComputedStyle(box).overflowY === "hidden" && box.scrollHeight > box.clientHeight + 1)
     ).map(box => `${box.scrollWidth} in ${box.clientWidth}, ${box.scrollHeight} in ${box.clientHeight}: ${box.outerHTML.slice(0, 200)}`)
 """
-# Boxes that scroll sideways without a shadow where their content is cut, and code below 12 px.
+# Boxes that scroll sideways without a shadow where their content is cut, or with content whose background
+# covers the shadow, and code below 12 px.
 CUT_WITHOUT_A_SIGN = """
     [...document.querySelectorAll(".md-content *:not(svg *, .katex *)")].filter(box =>
         box.checkVisibility()
         && box.clientWidth
         && box.scrollWidth > box.clientWidth + 1
         && getComputedStyle(box).overflowX !== "visible"
-        && !getComputedStyle(box).backgroundAttachment.includes("local")
+        && (!getComputedStyle(box).backgroundAttachment.includes("local")
+            || [...box.querySelectorAll("*")].some(e =>
+                e.offsetWidth > box.clientWidth
+                && getComputedStyle(e).backgroundColor !== "rgba(0, 0, 0, 0)"))
     ).map(box => box.outerHTML.slice(0, 200))
 """
 SMALL_CODE = """
