@@ -94,7 +94,7 @@ class Plot(NamedTuple):
 
 
 def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
-    """Draw lines with their names at their right ends.
+    """Draw lines with their names at their right ends; a single line needs no name.
 
     Raises:
         TypeError: if a series does not hold real numbers.
@@ -102,8 +102,6 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
             finite, or one that is not positive on a logarithmic axis.
     """
     points_of_series = [_checked_points(curve, x, y) for curve in series]
-    names_width = max(text_width(curve.name) for curve in series)
-    plot = _lay_out(name, x, y, names_width)
     # A series without a name has the style of the named one before it.
     styles = [count - 1 for count in accumulate(bool(curve.name) for curve in series)]
     named_series = [
@@ -111,6 +109,9 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
         for curve, points in zip(series, points_of_series, strict=True)
         if curve.name
     ]
+    names_at_ends = named_series if len(named_series) > 1 else []
+    names_width = max((text_width(curve.name) for curve, _ in names_at_ends), default=0)
+    plot = _lay_out(name, x, y, names_width)
     body = [
         label(plot.left + plot.width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
         *_draw_axes(plot),
@@ -118,7 +119,7 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
             _draw_series(curve, points, style, plot)
             for curve, points, style in zip(series, points_of_series, styles, strict=True)
         ),
-        *_draw_names(named_series, plot),
+        *_draw_names(names_at_ends, plot),
     ]
     width = plot.left + max(plot.width + 16 + names_width, (plot.width + text_width(name)) / 2)
     height = plot.top + plot.height + 2.5 * LINE_HEIGHT
@@ -128,7 +129,7 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
 
 def _lay_out(name: str, x: Axis, y: Axis, names_width: float) -> Plot:
     """Place the lines between the ticks of the y axis and the names at their right ends."""
-    left = max(text_width(_tick_text(tick)) for tick in y.ticks) + 2 * LINE_HEIGHT
+    left = max(map(text_width, _tick_texts(y.ticks))) + 2 * LINE_HEIGHT
     chart_width = CHART_WIDTH.get()
     width = WIDTH if chart_width is None else max(150, chart_width - left - 16 - names_width)
     # The title is centred over the lines and may be wider than they are.

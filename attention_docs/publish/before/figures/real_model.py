@@ -386,6 +386,9 @@ def real_sinks(steps_of: StepsOf) -> Html:
     after the first."""
     by_layer = np.array(load_results("real_model")["sinks"]["by_layer"])
     series = [Series("weight on the first token", np.arange(len(by_layer)), by_layer, "weights")]
-    axes = Axis("layer", (0, 5, 10, 15, 20, 25, 30)), Axis("weight", (0, 0.25, 0.5, 0.75, 1))
+    axes = (
+        Axis("layer", (0, 5, 10, 15, 20, 25, 30)),
+        Axis("weight on the first token", (0, 0.25, 0.5, 0.75, 1)),
+    )
     name = "Sinks by layer"
     return figure(line_chart(name, *axes, series), name)
