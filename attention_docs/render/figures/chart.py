@@ -207,24 +207,33 @@ def _draw_axes(plot: Plot) -> list[str]:
     faint = {"stroke": "currentColor", "stroke_opacity": 0.25, "fill": "none"}
     body = [label(left + plot.width / 2, bottom + 2 * LINE_HEIGHT, plot.x.name)]
     body.append(vertical_label(LINE_HEIGHT / 2, top + plot.height / 2, plot.y.name))
-    for tick in plot.x.ticks:
+    for tick, text in zip(plot.x.ticks, _tick_texts(plot.x.ticks), strict=True):
         x = left + plot.width * plot.x.fraction_at(tick)
         body.append(element("path", d=f"M{x:.1f} {top}v{plot.height:g}", **faint))
-        body.append(label(x, bottom + LINE_HEIGHT / 2 + 2, _tick_text(tick)))
-    for tick in plot.y.ticks:
+        body.append(label(x, bottom + LINE_HEIGHT / 2 + 5, text))
+    for tick, text in zip(plot.y.ticks, _tick_texts(plot.y.ticks), strict=True):
         y = bottom - plot.height * plot.y.fraction_at(tick)
         body.append(element("path", d=f"M{left:.1f} {y:.1f}h{plot.width:g}", **faint))
-        body.append(label(left - 6, y, _tick_text(tick), "end"))
+        body.append(label(left - 6, y, text, "end"))
     return body
 
 
-def _tick_text(value: float) -> str:
-    """Return the label of a tick; ticks are exact, so it has no trailing zeros.
+def _tick_texts(ticks: Sequence[float]) -> list[str]:
+    """Return the labels of ticks; ticks are exact, so they have no trailing zeros.
 
-    >>> _tick_text(0.25), _tick_text(65536), _tick_text(1e-8), _tick_text(2.5e-7)
-    ('0.25', '65,536', '10⁻⁸', '2.5·10⁻⁷')
+    If the thousands of one are separated, those of the others are, too.
+
+    >>> _tick_texts([0.25, 2048]), _tick_texts([1, 2048, 65536]), _tick_texts([1e-8, 2.5e-7])
+    (['0.25', '2048'], ['1', '2,048', '65,536'], ['10⁻⁸', '2.5·10⁻⁷'])
     """
-    mantissa, e, exponent = number(value).partition("e")
+    texts = [_tick_text(tick) for tick in ticks]
+    if not any("," in text for text in texts):
+        return texts
+    return [f"{tick:,}" if tick >= 1000 else text for tick, text in zip(ticks, texts, strict=True)]
+
+
+def _tick_text(tick: float) -> str:
+    mantissa, e, exponent = number(tick).partition("e")
     if "." in mantissa:
         mantissa = mantissa.rstrip("0").rstrip(".")
     return typeset(mantissa + e + exponent).removeprefix("1·")
