@@ -63,8 +63,8 @@ class Scale(NamedTuple):
         middle = ["0" if self.low else ""] if self.kind == "diverging" else []
         ticks = [number(self.low), *middle, number(self.high)]
         widest_tick = max(map(text_width, ticks))
-        # Neighbouring ticks are two or four swatches apart, so a quarter keeps them from touching.
-        swatch_width = max(MIN_SWATCH_WIDTH, widest_tick / 4 + 3)
+        # Neighbouring ticks are two or four swatches apart, so a quarter and some room parts them.
+        swatch_width = max(MIN_SWATCH_WIDTH, widest_tick / 4 + 7)
         length = SWATCH_COUNT * swatch_width
         width = max(width, length + widest_tick)
         left = (width - length) / 2
