@@ -23,6 +23,7 @@ from tests.figures.drawing import (
     left_to_right,
     name_and_description,
     shapes,
+    size,
     texts,
     with_text,
 )
@@ -195,6 +196,19 @@ def test_numbers_that_do_not_fit_are_tooltips():
         assert_readable(picture)
         for cell, *_ in cells_of(picture, "a.S").values():
             assert bool(cell.tooltip) == (not fits)
+
+
+def test_compact_matrix_has_two_decimals_and_fits_many_columns():
+    matrix = np.array([[0.9685, 0.0048, -2.217, 0, 1 / 3, 1 / 7, 0.5, 1, 0.1]])
+    labels = ["because", "they", "boats", "pass", "birds", "fly", "sail", "and", "."]
+    options = {"row_labels": ["because"], "column_labels": labels, "rows": ""}
+    picture = heatmap(with_step(matrix, "a.weights"), compact=True, **options)
+    assert_readable(picture)
+    assert size(picture)[0] < 390
+    shown = [texts(labels) for _, *labels in cells_of(picture, "a.weights").values()]
+    expected = ["0.97", "<0.01", "−2.22", "0", "0.33", "0.14", "0.50", "1", "0.10"]
+    assert shown == [[text] for text in expected]
+    assert all(with_text(picture, label) for label in labels)
 
 
 @pytest.mark.parametrize(

@@ -75,6 +75,12 @@ def width_for_numbers(matrix: np.ndarray, is_short: bool = False) -> float:
     return max(MIN_NUMBER_WIDTH, 8 + max(map(text_width, texts)))
 
 
+def compact_width(matrix: np.ndarray) -> float:
+    """Return the width of a cell in which every number of the matrix fits with two decimals."""
+    # One of the characters is a point, which is half as wide as a digit.
+    return max(MIN_NUMBER_WIDTH, width_for_numbers(matrix, is_short=True) - 7)
+
+
 def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
     """Return the size at which cells of all matrices fit their numbers.
 

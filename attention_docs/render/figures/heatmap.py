@@ -62,6 +62,7 @@ def matrix_panel(
     mark: cells.Mark | None = None,
     role: str | None = None,
     numbers: bool = True,
+    compact: bool = False,
 ) -> Panel:
     """Draw a matrix as a panel, alone or beside others.
 
@@ -78,31 +79,45 @@ def matrix_panel(
         role: input, query, key, value, scores, weights or output; it colours the name and
             the cells.
         numbers: whether to print the numbers where they fit.
+        compact: whether to print two decimals only, and the labels of columns upwards where they
+            are wider than the numbers, so that a matrix of many columns fits on a phone.
     """
     values = arguments.matrix("matrix", matrix)
     row_labels = arguments.labels("row_labels", row_labels, values.shape[0])
     column_labels = arguments.labels("column_labels", column_labels, values.shape[1])
     crossed_out = _checked_hidden(hidden, values.shape)
-    cell = cells.cell_size(values, columns=values.shape[1]) if numbers else cells.MIN_CELL
+    if compact:
+        cell: tuple[float, float] = (cells.compact_width(values), cells.NUMBER_HEIGHT)
+    else:
+        cell = cells.cell_size(values, columns=values.shape[1]) if numbers else cells.MIN_CELL
     has_numbers = cell != cells.MIN_CELL
-    cell = cells.widen_to_labels(cell, column_labels)
+    widest_label = max(map(text_width, column_labels))
+    are_upward = compact and widest_label > cell[0]
+    if not are_upward:
+        cell = cells.widen_to_labels(cell, column_labels)
+    labels_height = widest_label + 8 if are_upward else LINE_HEIGHT
+    draw_column_labels = cells.draw_upward_labels if are_upward else cells.draw_column_labels
     colour_scale = scale_of(scale, "matrix", values, role)
     width = cell[0] * values.shape[1]
     legend = _legend(colour_scale, values.dtype == bool, width, has_numbers)
     # The centred titles and the legend may be wider than the cells.
     overhang = max(0, max(legend.width, text_width(name), text_width(columns)) - width) / 2
     margin = max(map(text_width, row_labels)) + 8
-    grid = cells.Grid(max(LINE_HEIGHT + margin, overhang), 3 * LINE_HEIGHT, cell, *values.shape)
+    top = 2 * LINE_HEIGHT + labels_height
+    left = margin + (LINE_HEIGHT if rows else 0)
+    grid = cells.Grid(max(left, overhang), top, cell, *values.shape)
     centre = grid.x + width / 2
     below = grid.y + grid.height + 10
     tagged_legend = cells.tag_step(legend.body, values, "data_scale")
     body = [
         title(centre, LINE_HEIGHT / 2, name, role),
         label(centre, 1.5 * LINE_HEIGHT, columns),
-        vertical_label(grid.x - margin - LINE_HEIGHT / 2, grid.y + grid.height / 2, rows),
-        cells.draw_column_labels(grid, column_labels),
+        vertical_label(grid.x - margin - LINE_HEIGHT / 2, grid.y + grid.height / 2, rows)
+        if rows
+        else "",
+        draw_column_labels(grid, column_labels),
         cells.draw_row_labels(grid, row_labels),
-        cells.draw_cells(grid, values, colour_scale, crossed_out, has_numbers),
+        cells.draw_cells(grid, values, colour_scale, crossed_out, has_numbers, compact),
         cells.draw_mark(grid, _checked_mark(mark, values.shape), role) if mark is not None else "",
         translated(centre - legend.width / 2, below, tagged_legend),
     ]

@@ -423,7 +423,8 @@ def course_block_steps(steps_of: StepsOf) -> Html:
     exchanged = network.argmax() == 2 and network.argmin() == 4
     claim(exchanged, "exchanges *refers* for an *action*")
     claim(np.allclose(rows[[2, 4]].var(axis=1), 1, atol=1e-3), "back to one scale")
-    return heatmap(rows, "The word “they”", rows="stages", columns="features", **labels)
+    options: dict[str, Any] = {"rows": "stages", "columns": "features", "compact": True}
+    return heatmap(rows, "The word “they”", **options, **labels)
 
 
 @site_figure
@@ -456,7 +457,8 @@ def course_vocabulary(steps_of: StepsOf) -> Html:
     claim(has_zero_rows, "its last two rows, which are zero")
     matrix = w_vocabulary[:5]
     labels = {"row_labels": FEATURES[:5], "column_labels": VOCABULARY}
-    return heatmap(matrix, "Vocabulary", rows="features", columns="next word", **labels)
+    options: dict[str, Any] = {"rows": "features", "columns": "next word", "compact": True}
+    return heatmap(matrix, "Vocabulary", **options, **labels)
 
 
 @site_figure
@@ -468,8 +470,9 @@ def course_next(steps_of: StepsOf) -> Html:
     predicted = [VOCABULARY[i] for i in probabilities.argmax(axis=1)]
     claim(predicted == [*WORDS[1:], "fly"], "In every row the largest probability")
     options: dict[str, Any] = {"role": "output", "scale": "sequential", "mark": (THEY, None)}
-    options |= {"row_labels": WORDS, "column_labels": VOCABULARY}
-    return heatmap(probabilities, "Probabilities", rows="after", columns="next word", **options)
+    options |= {"row_labels": WORDS, "column_labels": VOCABULARY, "compact": True}
+    options |= {"rows": "", "columns": "next word"}
+    return heatmap(probabilities, "Probabilities after each word", **options)
 
 
 @site_figure
