@@ -65,7 +65,7 @@ data-input="{reference}" data-number="{number:g}" data-example="{example}" data-
 <button type="button">Train</button>
 <label><span>step</span>
 <input type="range" min="0" max="{count}" value="0" aria-valuetext="step 0"></label><span>0</span>
-<small aria-hidden="true"></small>
+<small aria-hidden="true">The loss of each step is drawn here.</small>
 <svg viewBox="0 0 {count} 100" preserveAspectRatio="none" aria-hidden="true"><path/></svg>
 <p role="status"></p>
 </div>"""
