@@ -1,12 +1,12 @@
 r"""Measured results, for the macro `\measured`, from the files in `results/`."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from attention_docs.publish.before.values import computed_span
-from attention_docs.render.numbers import raised_exponent
+from attention_docs.render.numbers import raised_exponent, typeset
 
 RESULTS = Path(__file__).parents[3] / "results"
 
@@ -15,7 +15,8 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
     """Format a measured result, like `parity.largest_error.float32.self.NumPy`, to three digits.
 
     More digits would be noise. If the reference leads to a nested dictionary, its innermost
-    dictionaries become the rows of a Markdown table without a header, each after its keys.
+    dictionaries become the rows of a Markdown table without a header, each after its keys, and the
+    numbers of a column have the same number of decimals.
 
     Args:
         reference: the name of a file without `.json`, then keys and indices.
@@ -37,9 +38,10 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
         return computed_span(format_value(data))
     if not all(names for names, _ in rows):
         raise ValueError(f"expected a value or named rows; {reference} has rows without names")
+    columns = map(format_column, zip(*(values for _, values in rows), strict=True))
     return "\n".join(
-        table_row([*names, *(computed_span(format_value(value)) for value in values)])
-        for names, values in rows
+        table_row([*names, *map(computed_span, texts)])
+        for (names, _), texts in zip(rows, zip(*columns, strict=True), strict=True)
     )
 
 
@@ -81,9 +83,38 @@ def table_row(cells: Iterable[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def format_column(values: Sequence[float | int | str]) -> list[str]:
+    """Format values one below the other: each as by itself, but with the decimals of the longest.
+
+    A zero has none, and powers of ten stay as they are.
+
+    >>> format_column([0.77246, 0.0645, 0.0]), format_column([1.2e-7, 0.5])
+    (['0.7725', '0.0645', '0'], ['1.2 × 10<sup>−7</sup>', '0.5'])
+    """
+    texts = [format_value(value) for value in values]
+    if any("×" in text for text in texts):
+        return texts
+    decimals = max(
+        len(text.partition(".")[2]) if isinstance(value, float) else 0
+        for value, text in zip(values, texts, strict=True)
+    )
+    return [
+        typeset(f"{value:.{decimals}f}") if isinstance(value, float) and value else text
+        for value, text in zip(values, texts, strict=True)
+    ]
+
+
 def format_value(value: float | int | str) -> str:
+    """Format a value, a float with three digits.
+
+    A rounded number keeps its trailing zeros, which an exact one does not need.
+
+    >>> format_value(23.044), format_value(90.0), format_value(0.013)
+    ('23.0', '90', '0.013')
+    """
     if isinstance(value, float):
-        return raised_exponent(f"{value:.3g}")
+        rounded = f"{value:#.3g}"
+        return raised_exponent(f"{value:.3g}" if float(rounded) == value else rounded)
     if isinstance(value, int):
         return raised_exponent(str(value))
     return value
