@@ -58,6 +58,21 @@ def drawn_number(value: float | bool) -> str:
     return typeset(number(value))
 
 
+def exact_number(value: float) -> str:
+    """Format a number that was chosen, such as a tick of an axis, without zeros at its end.
+
+    A number with more decimals than are shown is rounded as everywhere.
+
+    >>> [exact_number(x) for x in (0.25, 65536, 1e-8, 2.5e-7, 1 / 3, 0.50001)]
+    ['0.25', '65,536', '10⁻⁸', '2.5·10⁻⁷', '0.3333', '0.5000']
+    """
+    rounded = number(value)
+    mantissa, e, exponent = rounded.partition("e")
+    if "." not in mantissa or float(rounded) != value:
+        return typeset(rounded)
+    return typeset(mantissa.rstrip("0").rstrip(".") + e + exponent).removeprefix("1·")
+
+
 def short_number(value: float) -> str:
     """Format a number for a picture, where two decimals are enough to see it.
 

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from attention_docs.render import attention_lines
 from attention_docs.render.figures import figure, lines_panel
-from attention_docs.render.numbers import drawn_number
+from attention_docs.render.numbers import drawn_number, exact_number
 from tests.figures.drawing import (
     assert_readable,
     colour_of,
@@ -59,7 +59,7 @@ def assert_legend_shows_weights(picture, largest):
     """
     samples = [shape for shape in shapes(picture) if shape.kind == "line"]
     for sample, weight in zip(samples, (largest / 4, largest), strict=True):
-        texts = with_text(picture, drawn_number(weight))
+        texts = with_text(picture, exact_number(weight))
         beside = [text for text in texts if text.centre[1] == sample.centre[1]]
         assert 0 < left_to_right(beside)[0].box[0] - sample.box[2] < 20
     return map(stroke_width, samples)

@@ -19,7 +19,7 @@ from attention_docs.render.figures.svg import (
     text_width,
     vertical_label,
 )
-from attention_docs.render.numbers import number, typeset
+from attention_docs.render.numbers import exact_number, number
 from attention_docs.render.references import index_in_step, step_name
 
 WIDTH, HEIGHT = 240, 170  # of the lines
@@ -219,24 +219,15 @@ def _draw_axes(plot: Plot) -> list[str]:
 
 
 def _tick_texts(ticks: Sequence[float]) -> list[str]:
-    """Return the labels of ticks; ticks are exact, so they have no trailing zeros.
+    """Return the labels of ticks; if the thousands of one are separated, those of all are.
 
-    If the thousands of one are separated, those of the others are, too.
-
-    >>> _tick_texts([0.25, 2048]), _tick_texts([1, 2048, 65536]), _tick_texts([1e-8, 2.5e-7])
-    (['0.25', '2048'], ['1', '2,048', '65,536'], ['10⁻⁸', '2.5·10⁻⁷'])
+    >>> _tick_texts([0.25, 2048]), _tick_texts([1, 2048, 65536])
+    (['0.25', '2048'], ['1', '2,048', '65,536'])
     """
-    texts = [_tick_text(tick) for tick in ticks]
+    texts = [exact_number(tick) for tick in ticks]
     if not any("," in text for text in texts):
         return texts
     return [f"{tick:,}" if tick >= 1000 else text for tick, text in zip(ticks, texts, strict=True)]
-
-
-def _tick_text(tick: float) -> str:
-    mantissa, e, exponent = number(tick).partition("e")
-    if "." in mantissa:
-        mantissa = mantissa.rstrip("0").rstrip(".")
-    return typeset(mantissa + e + exponent).removeprefix("1·")
 
 
 def _without_overlap(y_positions: list[float]) -> list[float]:

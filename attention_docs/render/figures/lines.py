@@ -20,7 +20,7 @@ from attention_docs.render.figures.svg import (
     title,
     translated,
 )
-from attention_docs.render.numbers import number
+from attention_docs.render.numbers import exact_number, number
 
 WIDTH = 156
 ROW_HEIGHT = 34
@@ -188,7 +188,7 @@ def _legend(x: float, y: float, largest: float) -> str:
         ends = {"x1": left, "x2": left + 30, "y1": y, "y2": y}
         stroke = {"stroke": colour("weights"), "stroke_width": MAX_STROKE * fraction}
         body.append(element("line", **ends, **stroke, stroke_opacity=0.7))
-        body.append(label(left + 36, y, number(fraction * largest), "start"))
+        body.append(label(left + 36, y, exact_number(fraction * largest), "start"))
     return "".join(body)
 
 

@@ -49,7 +49,7 @@ from attention_docs.render.figures.svg import (
     element,
     label,
 )
-from attention_docs.render.numbers import number
+from attention_docs.render.numbers import exact_number, number
 from attention_docs.render.references import row_reference
 from attention_docs.softmax import softmax
 
@@ -488,7 +488,7 @@ def course_temperatures(steps_of: StepsOf) -> Html:
         "the less *fly* has, and the more *sail* and the full stop",
     )
     options: dict[str, Any] = {"role": "output", "scale": "sequential", "columns": "next word"}
-    options["row_labels"] = [number(temperature) for temperature in steps["temperatures"]]
+    options["row_labels"] = [exact_number(temperature) for temperature in steps["temperatures"]]
     options["column_labels"] = [VOCABULARY[i] for i in shown]
     return heatmap(probabilities, "Probabilities", rows="temperature", **options)
 
