@@ -37,8 +37,10 @@ LABEL_OFFSETS = (
     (0.0, -13.0, "middle"),
     (0.0, 14.0, "middle"),
 )
-# In a plane, a label to the left of a point on the vertical axis goes below the tick there.
+# In a plane, a label to the left of a point on the vertical axis goes below the tick there, and the
+# labels of a single set keep away from the ticks of both axes.
 LABEL_OFFSETS_2D = ((-8.0, 11.0, "end"), *LABEL_OFFSETS[1:])
+LABEL_OFFSETS_OF_ONE_SET = (LABEL_OFFSETS[1],)
 RING = "M-6.5 0a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0 -13 0z"
 
 Projection = Callable[[ArrayLike], np.ndarray]  # from (n, 2) or (n, 3) to (n, 2) on paper
@@ -104,6 +106,8 @@ def scatter_2d(
 ) -> Panel:
     """Draw points in a plane; the first set is drawn as rings, which hide no point below them.
 
+    Several sets have a legend.
+
     Args:
         name: the title.
         axes: the names of the two axes.
@@ -122,8 +126,10 @@ def scatter_2d(
         return on_paper
 
     right, top = to_paper([size])[0]
-    height = origin[1] + 4.2 * LINE_HEIGHT
-    legend, legend_width = _draw_legend(sets, height, is_planar=True)
+    height = origin[1] + 3.2 * LINE_HEIGHT
+    has_legend = len(sets) > 1
+    legend, legend_width = _draw_legend(sets, height + LINE_HEIGHT, True) if has_legend else ([], 0)
+    offsets = LABEL_OFFSETS_2D if has_legend else LABEL_OFFSETS_OF_ONE_SET
     width = max(right + _right_margin(sets), legend_width, text_width(name))
     body = [
         label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
@@ -138,10 +144,12 @@ def scatter_2d(
             body += _draw_outline(points, to_paper)
     for index, points in enumerate(sets):
         for row, position in enumerate(to_paper(points.coordinates)):
-            body += _draw_labelled_marker(index, points, row, position, is_planar=True)
+            offset = offsets[index % len(offsets)]
+            body += _draw_labelled_marker(index, points, row, position, offset, is_planar=True)
     body += legend
     description = f"{name}. " + " ".join(_describe(points) for points in sets)
-    return Panel(width, height + LINE_HEIGHT, "".join(body), description, name=name)
+    height += 2 * LINE_HEIGHT if has_legend else 0
+    return Panel(width, height, "".join(body), description, name=name)
 
 
 def _right_margin(sets: Sequence[Points]) -> float:
@@ -251,17 +259,22 @@ def _draw_points_3d(index: int, points: Points, to_paper: Projection) -> list[st
     for row, (x, y, z) in enumerate(points.coordinates):
         position, foot = to_paper([(x, y, z), (x, y, 0)])
         body.append(_draw_line(position, foot, stroke_dasharray="2 2", stroke_opacity=0.6))
-        body += _draw_labelled_marker(index, points, row, position)
+        offset = LABEL_OFFSETS[index % len(LABEL_OFFSETS)]
+        body += _draw_labelled_marker(index, points, row, position, offset)
     return body
 
 
 def _draw_labelled_marker(
-    index: int, points: Points, row: int, position: np.ndarray, is_planar: bool = False
+    index: int,
+    points: Points,
+    row: int,
+    position: np.ndarray,
+    label_offset: tuple[float, float, str],
+    is_planar: bool = False,
 ) -> list[str]:
     """Draw a point of the set with this index: a marker, its coordinates as tooltip, its label."""
     (x, y), text = position, points.labels[row]
-    offsets = LABEL_OFFSETS_2D if is_planar else LABEL_OFFSETS
-    right, down, anchor = offsets[index % len(offsets)]
+    right, down, anchor = label_offset
     coordinates = ", ".join(map(number, points.coordinates[row]))
     tooltip = element("title", text_node(f"{text}: {coordinates}"))
     reference = row_reference(points.coordinates, row)
