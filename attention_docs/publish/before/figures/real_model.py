@@ -44,9 +44,9 @@ Rows = Sequence[Sequence[int]]
 # The opacities of a small picture, and the weights in percent that have them.
 SHADES = {0.4: range(20, 50), 1.0: range(50, 101)}
 # The distance of small pictures in pixels, and the cells that are free between two of them.
-SIDE, GAP = 22.1, 3
+SIDE, GAP = 21.8, 3
 # The upper left corner of the small pictures.
-LEFT, TOP = 20.0, 24.0
+LEFT, TOP = 30.0, 38.0
 # The size of a cell of an enlarged head, in which 100 fits.
 CELL = (21, 20)
 # The kinds of heads: their names in the record, and the sentence that shows each, by its index.
@@ -226,12 +226,20 @@ def _overview(sentence: Mapping[str, Any]) -> Panel:
     frames = [element("rect", x=SIDE * layer, y=SIDE * head, **frame) for layer, head in places]
     layer, head = places[0]
     shift = f"translate({SIDE * layer:g} {SIDE * head:g})"
+    grid = cells.Grid(0, 0, (SIDE, SIDE), len(layers[0]), len(layers))
+    layer_ticks = {*range(0, len(layers) - 1, 10), len(layers) - 1}
     body = [
-        title(LEFT, LINE_HEIGHT / 2, "layers, from first to last", None, "start"),
-        vertical_label(LINE_HEIGHT / 2, TOP + height / 2, "heads"),
+        label(LEFT, LINE_HEIGHT / 2, "layer", "start"),
+        vertical_label(LINE_HEIGHT / 2, TOP + height / 2, "head"),
+        *(label(LEFT + grid.centre(0, i)[0], TOP - 10, number(i)) for i in sorted(layer_ticks)),
+        *(
+            label(LEFT - 8, TOP + grid.centre(i, 0)[1], number(i), "end")
+            for i in range(len(layers[0]))
+        ),
         translated(
             LEFT,
             TOP,
+            element("g", cells.draw_grid_lines(grid), opacity=0.5),
             element("g", small_pictures(sentence), class_="small"),
             *frames,
             element("rect", class_="chosen", transform=shift, stroke_width=3, **frame),
