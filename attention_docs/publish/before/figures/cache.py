@@ -27,7 +27,7 @@ from attention_docs.render.numbers import number
 
 PROMPT = 2
 # The geometry of the cache, in pixels.
-FEATURE_SIDE, WEIGHT_CELL = 15, (34, 22)
+FEATURE_SIDE, WEIGHT_CELL = 15, (38, 22)
 WORDS_WIDTH, WORDS_HEIGHT = 58, 58
 QUERY_HEADS = 4
 HEAD_WIDTH, HEAD_GAP = 30, 6
@@ -83,6 +83,7 @@ def _cache_of(steps: Mapping[str, Array], length: int) -> Panel:
         title(output.x + output.width / 2, names_y, "output", "output"),
         cells.draw_upward_labels(value, words[:length]),
         cells.draw_row_labels(triangle._replace(x=WORDS_WIDTH), words[:length]),
+        _to_come((value, key), triangle, count),
         *_triangle(steps["weights"], triangle, first),
     ]
     for grid, matrix, step, role in drawings:
@@ -105,21 +106,37 @@ def _cache_of(steps: Mapping[str, Array], length: int) -> Panel:
     )
 
 
-def _triangle(weights: Array, grid: cells.Grid, first: int) -> list[str]:
-    """Draw the weights that have been computed so far, those of earlier steps pale and without
-    numbers.
+def _to_come(cache: Sequence[cells.Grid], triangle: cells.Grid, count: int) -> str:
+    """Draw dashed boxes where the cache gets its later columns, and the triangle its later rows."""
+    width, height = triangle.cell
+    boxes = [
+        (grid.x + column * width, grid.y, width, grid.height)
+        for grid in cache
+        for column in range(triangle.rows, count)
+    ]
+    boxes += [
+        (triangle.x, triangle.y + row * height, (row + 1) * width, height)
+        for row in range(triangle.rows, count)
+    ]
+    if not boxes:
+        return ""
+    stroke = {"stroke": "currentColor", "stroke_opacity": 0.3, "stroke_dasharray": "3 3"}
+    path = "".join(f"M{x:g} {y:g}h{w:g}v{h:g}h{-w:g}z" for x, y, w, h in boxes)
+    return element("path", d=path, fill="none", **stroke)
 
-    The rows of the prompt were computed together, so they have cells for later words, which the
-    causal mask hides. Each later row has a cell for each key that there was.
+
+def _triangle(weights: Array, grid: cells.Grid, first: int) -> list[str]:
+    """Draw the weights that have been computed so far, each row with a cell for each key there was.
+
+    Those of earlier steps are pale and without numbers.
     """
     scale = scale_of("sequential", "weights", weights, "weights")
-    blocks = [(0, PROMPT), *((row, row + 1) for row in range(PROMPT, grid.rows))]
     body = []
-    for start, stop in blocks:
-        block = weights[start:stop, :stop]
-        block_grid = cells.Grid(grid.x, grid.box(start, 0)["y"], grid.cell, *block.shape)
-        is_new = start >= first
-        drawing = cells.draw_cells(block_grid, block, scale, block == 0, is_new, is_short=is_new)
+    for row in range(grid.rows):
+        keys = weights[row : row + 1, : row + 1]
+        row_grid = cells.Grid(grid.x, grid.box(row, 0)["y"], grid.cell, *keys.shape)
+        is_new = row >= first
+        drawing = cells.draw_cells(row_grid, keys, scale, None, is_new, is_short=is_new)
         body.append(drawing if is_new else element("g", drawing, opacity=0.5))
     return body
 
