@@ -39,9 +39,9 @@ class ComputedExamples:
         cache: steps and graphs as text, by `cache_key`. They depend on the array library and the
             files of the package.
         jobs: the background computations, by `cache_key`.
-        steps: returns the steps of an example by its name.
-        named_steps: returns the same steps as arrays that carry their references, which figures
-            attach to their numbers.
+        steps: a function from the name of an example to its steps.
+        steps_with_references: the same, but each array knows its reference, which figures attach
+            to its numbers.
     """
 
     def __init__(self, root: Path) -> None:
@@ -51,7 +51,7 @@ class ComputedExamples:
         self.jobs: dict[str, Future[str]] = {}
         # Cached for each instance: a decorator of the methods would keep every instance alive.
         self.steps = functools.cache(self._steps)
-        self.named_steps = functools.cache(self._named_steps)
+        self.steps_with_references = functools.cache(self._steps_with_references)
 
     @contextmanager
     def computing_in_background(self) -> Iterator[None]:
@@ -85,7 +85,7 @@ class ComputedExamples:
     def _steps(self, name: str) -> dict[str, Array]:
         return deserialise(self._load_or_compute("steps", name))
 
-    def _named_steps(self, name: str) -> dict[str, Array]:
+    def _steps_with_references(self, name: str) -> dict[str, Array]:
         return {
             step: with_step(array, f"{name}.{step}") for step, array in self.steps(name).items()
         }

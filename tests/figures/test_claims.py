@@ -39,7 +39,7 @@ def claims_of(name, monkeypatch):
     module = inspect.getmodule(FIGURES[name])
     if hasattr(module, "claim"):
         monkeypatch.setattr(module, "claim", lambda is_true, quote: quotes.append(quote))
-    FIGURES[name](STEPS.named_steps)
+    FIGURES[name](STEPS.steps_with_references)
     return quotes
 
 

@@ -33,7 +33,7 @@ STYLE = (ROOT / "docs" / "assets" / "site.css").read_text(encoding="utf-8")
 
 @functools.cache
 def draw(name):
-    return FIGURES[name](STEPS.named_steps)
+    return FIGURES[name](STEPS.steps_with_references)
 
 
 @each_figure
@@ -64,7 +64,7 @@ def test_figure_is_readable_with_narrow_margins(name):
 @each_figure
 @pytest.mark.parametrize("width", [TEXT_WIDTH, PHONE_TEXT_WIDTH])
 def test_charts_are_readable_at_each_width_of_the_text(name, width):
-    html = draw_for(FIGURES[name], STEPS.named_steps, width)
+    html = draw_for(FIGURES[name], STEPS.steps_with_references, width)
     if html != draw(name):
         for picture in svgs_of(html):
             assert_readable(picture)
@@ -252,7 +252,7 @@ def drawn_fills(html):
 
 def test_cells_have_the_hue_of_their_role():
     drawings = [draw(name) for name in FIGURES] + [
-        side_panel(name, STEPS.named_steps, str) for name in SIDE_PANELS
+        side_panel(name, STEPS.steps_with_references, str) for name in SIDE_PANELS
     ]
     fills = [fill for html in drawings for fill in drawn_fills(html)]
     roles = [(reference, role_of_step(reference), fill) for reference, fill in fills]

@@ -14,7 +14,7 @@ from attention_docs.publish.computed import ComputedExamples
 from tests.conftest import ROOT
 from tests.figures.drawing import shapes, svgs_of
 
-STEPS = ComputedExamples(ROOT).named_steps
+STEPS = ComputedExamples(ROOT).steps_with_references
 SENTENCES = load_results("real_model")["sentences"]
 each_sentence = pytest.mark.parametrize("sentence", SENTENCES, ids=lambda each: each["text"])
 

@@ -165,7 +165,8 @@ class MarkdownConverter:
 
     def macros(self, page_file: PageFile) -> Macros:
         r"""Return the macros of a page: `\val{...}` and so on."""
-        steps, named_steps = self.project.examples.steps, self.project.examples.named_steps
+        steps = self.project.examples.steps
+        steps_with_references = self.project.examples.steps_with_references
         add_insert = self.inserts.add
         macros: Macros = {
             # A step of an example, rounded: `example.step`. `[0]`, `[:,1]` and `[0,1]` index it,
@@ -181,12 +182,12 @@ class MarkdownConverter:
             "example": lambda name, _: self.provenance(name, page_file),
             # A figure with its caption:
             "figure": lambda name, _: values.resolve_caption(
-                figure_block(name, named_steps, add_insert), macros
+                figure_block(name, steps_with_references, add_insert), macros
             ),
             # The panel beside a page of the course:
-            "panel": lambda name, _: side_panel(name, named_steps, add_insert),
+            "panel": lambda name, _: side_panel(name, steps_with_references, add_insert),
             # Both sentences of the course in large words, with the shares of each word:
-            "sentences": lambda _, __: sentences(named_steps, add_insert),
+            "sentences": lambda _, __: sentences(steps_with_references, add_insert),
             # The pages of a section of `nav`:
             "contents": lambda name, _: contents.contents(
                 name, self.nav, self.page_files, page_file.path

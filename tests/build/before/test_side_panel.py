@@ -35,7 +35,7 @@ each_switch_position = pytest.mark.parametrize("matrices", MATRICES)
 
 def draw(name, matrices):
     """Return the stages of a panel that are shown in a position of its switch."""
-    html = side_panel(name, EXAMPLES.named_steps, str)
+    html = side_panel(name, EXAMPLES.steps_with_references, str)
     by_hand, learned = html.partition('<div class="stages learned">')[::2]
     return {"by-hand": by_hand, "learned": learned}[matrices]
 
@@ -135,7 +135,7 @@ def test_unknown_panel_error_lists_all_names():
     with pytest.raises(
         LookupError, match=r"panel 'nope' is unknown; expected one of projections, .*"
     ):
-        side_panel("nope", EXAMPLES.named_steps, str)
+        side_panel("nope", EXAMPLES.steps_with_references, str)
 
 
 def test_every_panel_is_on_the_page_of_its_name():
