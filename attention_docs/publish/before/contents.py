@@ -82,8 +82,9 @@ def lessons(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> s
 
 def minutes(section_title: str, nav: Nav, page_files: PageFiles) -> str:
     """Return the minutes that it takes to read the pages of a section."""
-    pages = filter(page_files.__contains__, page_paths(section_items(section_title, nav)))
-    return computed_span(str(sum(reading_minutes(page_files[address]) for address in pages)))
+    paths = page_paths(section_items(section_title, nav))
+    total = sum(reading_minutes(page_files[path]) for path in paths if path in page_files)
+    return computed_span(str(total))
 
 
 def reading_minutes(page_file: PageFile) -> int:
@@ -124,8 +125,8 @@ def list_lines(
             heading, description = title_and_description(page_file)
             link = posixpath.relpath(target, folder or ".")
             excerpt = f"<span data-search-exclude>{escape_markdown(description)}</span>"
-            time = f", {in_minutes(reading_minutes(page_file))}" if has_minutes else ""
-            yield f"1. [{escape_markdown(title or heading)}]({link}){time}<br>{excerpt}"
+            reading_time = f", {in_minutes(reading_minutes(page_file))}" if has_minutes else ""
+            yield f"1. [{escape_markdown(title or heading)}]({link}){reading_time}<br>{excerpt}"
 
 
 def in_minutes(count: int) -> str:
@@ -166,7 +167,7 @@ def overview(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> 
 
 
 def progress(section_title: str, nav: Nav, page: str) -> str:
-    """Return where a page stands in a section, or nothing for a page that is not in it.
+    """Return the position of a page in a section as HTML; empty for a page of another section.
 
     >>> html = progress("Course", [{"Course": ["one.md", "two.md"]}], "two.md")
     >>> html.replace(" data-computed", "")

@@ -4,22 +4,22 @@ A number gets a slider. A row of two numbers gets two sliders, and its arrow in 
 same box can be dragged. A square mask gets cells to click and named masks to choose from,
 `\control{example.mask | name | causal, window}`.
 
-A control does what typing into the field of that literal does, so undo, links and everything that
-is computed from it follow. It stands on a line of its own, also inside other blocks, and without
-scripts it is the name and the number. A box around a control, the figure that it moves, and
-sentences that hold for all numbers, which an edit then does not dim, is
+A control does the same as typing into the field of the literal, so undo, links and computed numbers
+work as after typing. It stands on a line of its own, also inside other blocks. Without scripts it
+shows the name and the number. A control can stand in a box with the figure that it moves and with
+sentences that hold for all numbers, so that an edit does not dim them:
 
     <div class="try" markdown="block">
     ...
     </div>
 
-An example that can be repeated, because it has a function `iteration`, gets a button that does so
-and a slider through the steps, `\control{example.input[0] | name | 200 steps}`; another number of
-the input starts over.
+An example with a function `iteration` can be repeated: `\control{example.input[0] | name | 200
+steps}` is a button that does so and a slider through the iterations, which start over if the input
+is edited.
 
-In a script, a control is an element with `data-control` and `data-input`, the reference. It calls
-`attentionDocs.editInput(element, reference, numbers)` once `attentionDocs.loadLive()` is there, and
-gets an event "numbers" with the current ones after each edit, be it its own, typed or undone.
+To scripts, a control is an element with `data-control` and with the reference in `data-input`. It
+calls `attentionDocs.editInput(element, reference, numbers)` once `attentionDocs.loadLive()` is
+there, and gets an event "numbers" with the current numbers after each edit, wherever that was made.
 """
 
 import re
@@ -51,7 +51,7 @@ CELLS = """\
 <div class="control cells" role="group" aria-label="{name}" data-control="cells" \
 data-input="{reference}" data-search-exclude>
 <p>{choices}</p>
-<table class="cells-table"><thead><tr><td></td>{heads}</tr></thead><tbody>{rows}</tbody></table>
+<table class="cells-table"><thead><tr><td></td>{headings}</tr></thead><tbody>{rows}</tbody></table>
 <p role="status"></p>
 </div>"""
 ARROW = """\
@@ -82,9 +82,9 @@ def control(argument: str, steps_of: StepsOf) -> str:
     """Return the HTML of a control.
 
     Args:
-        argument: the reference to a number of an input, its name, and the numbers that it can
-            have, as in `1, 2, 4` or `0.5 to 4 by 0.25`; or to a row of two numbers; or to a mask
-            with words, its name, and names of masks.
+        argument: a reference, a name and a choice, separated by `|`. For a number of an input, or
+            a row of two, the choice is what they can be: `1, 2, 4` or `0.5 to 4 by 0.25`. For a
+            mask, it is the names of masks; for a number of a repeatable example, `200 steps`.
         steps_of: returns the steps of an example by its name.
 
     Raises:
@@ -140,7 +140,7 @@ def slider(reference: str, name: str, value: Array, numbers: list[Decimal]) -> s
 
 
 def training(reference: str, name: str, value: Array, count: int) -> str:
-    """Return the HTML of a control that repeats an example."""
+    """Return the HTML of a control that repeats an example up to `count` times."""
     example = reference.partition(".")[0]
     if not hasattr(examples.load(example), "iteration"):
         raise ValueError(f"example {example} cannot be repeated: it has no function `iteration`")
@@ -154,34 +154,36 @@ def training(reference: str, name: str, value: Array, count: int) -> str:
 
 
 def arrow(reference: str, name: str, row: Array, numbers: list[Decimal]) -> str:
-    """Return the HTML of a slider for each of two numbers, whose arrow a figure has."""
-    words = [*look_up_labels(reference), ["right", "up"]][0]
+    """Return the HTML of a slider for each of two numbers, which are an arrow in a figure."""
+    labels = look_up_labels(reference)
+    words = labels[0] if labels else ["right", "up"]
     sliders = (
         slider(element_reference(reference, (i,)), f"{name}: {word}", row[i], numbers)
         for i, word in enumerate(words)
     )
-    stops_html = " ".join(map(str, numbers))
     return ARROW.format(
         reference=reference,
         # Must match the format of `row_reference`.
         arrow=f"{reference.removesuffix(']')},0:2]",
         name=escape(name),
-        stops=stops_html,
+        stops=" ".join(map(str, numbers)),
         sliders="\n".join(sliders),
     )
 
 
 def cells(reference: str, name: str, mask: Array, choices: list[str]) -> str:
     """Return the HTML of a square mask whose cells are buttons, with buttons for whole masks."""
-    words = look_up_labels(reference)
-    if not words or mask.shape[0] != mask.shape[1]:
+    labels = look_up_labels(reference)
+    if not labels or mask.shape[0] != mask.shape[1]:
         raise ValueError(f"{reference} has shape {mask.shape}; expected a square mask with LABELS")
+    queries, keys = labels
     masks = named_masks(len(mask))
-    unknown = [choice.strip() for choice in choices if choice.strip() not in masks]
+    choices = [choice.strip() for choice in choices]
+    unknown = [choice for choice in choices if choice not in masks]
     if unknown:
         raise LookupError(f"mask {unknown[0]!r} is unknown; expected one of {', '.join(masks)}")
     rows = []
-    for i, query in enumerate(words[0]):
+    for i, query in enumerate(queries):
         buttons = (
             CELL.format(
                 pressed=str(bool(mask[i, j])).lower(),
@@ -191,24 +193,24 @@ def cells(reference: str, name: str, mask: Array, choices: list[str]) -> str:
                 # The arrow keys lead from the first cell to the others.
                 tabindex=-1 if i or j else 0,
             )
-            for j, key in enumerate(words[1])
+            for j, key in enumerate(keys)
         )
         rows.append(f'<tr><th scope="row">{escape(query)}</th>{"".join(buttons)}</tr>')
-    buttons_of_masks = (
+    mask_buttons = (
         CHOICE.format(cells="".join(map(str, masks[choice].astype(int).flat)), name=choice)
-        for choice in map(str.strip, choices)
+        for choice in choices
     )
     return CELLS.format(
         reference=reference,
         name=escape(name),
-        choices=" ".join(buttons_of_masks),
-        heads="".join(f'<th scope="col">{escape(key)}</th>' for key in words[1]),
+        choices=" ".join(mask_buttons),
+        headings="".join(f'<th scope="col">{escape(key)}</th>' for key in keys),
         rows="".join(rows),
     )
 
 
 def named_masks(n: int) -> dict[str, np.ndarray]:
-    """Return masks of n words by name; the padding is the last word, the prefix the first two.
+    """Return (n, n) masks by name; the last word is padding, and the first two are the prefix.
 
     >>> named_masks(3)["two documents"].astype(int)
     array([[1, 0, 0],
@@ -229,7 +231,7 @@ def named_masks(n: int) -> dict[str, np.ndarray]:
 
 
 def stops(text: str) -> list[Decimal]:
-    """Return the numbers that a slider can have, in decimals as written.
+    """Return the numbers that a slider can have, with the decimals that the text has.
 
     Raises:
         ValueError: if the text has another form, or fewer than two numbers.

@@ -54,7 +54,7 @@ class Diagrams:
     """The diagrams of a build, drawn from Mermaid code blocks.
 
     Attributes:
-        charts: the Mermaid code of the diagrams to draw.
+        codes: the Mermaid code of each diagram to draw.
     """
 
     def __init__(self, project: Project) -> None:
@@ -62,7 +62,7 @@ class Diagrams:
         graphviz = self.node_modules / GRAPHVIZ / "package.json"
         code = files_digest(Path(__file__), Path(mermaid.__file__), SCRIPT, graphviz)
         self.cache = project.cache.with_key("diagrams", code)
-        self.charts: set[str] = set()
+        self.codes: set[str] = set()
 
     def replace_fences(self, markdown: str) -> str:
         """Replace each Mermaid code block by a placeholder for its diagram."""
@@ -73,7 +73,7 @@ class Diagrams:
             if not match["fence"] or language.strip() != "mermaid":
                 return match[0]
             code = code_and_fence.rpartition("\n")[0]
-            self.charts.add(code)
+            self.codes.add(code)
             return f'<div class="diagram">{placeholder(diagram_name(code))}</div>'
 
         return CODE_OR_MATH.sub(replace, markdown)
@@ -87,12 +87,12 @@ class Diagrams:
         Raises:
             PublishError: if Graphviz fails.
         """
-        uncached = sorted(code for code in self.charts if code not in self.cache)
+        uncached = sorted(code for code in self.codes if code not in self.cache)
         charts = [mermaid.parse(code) for code in uncached]
         layouts = compute_layouts(charts, self.node_modules)
         for code, chart, layout in zip(uncached, charts, layouts, strict=True):
             self.cache[code] = svg(chart, layout, f"diagram-{diagram_name(code)}")
-        return {diagram_name(code): self.cache[code] for code in self.charts}
+        return {diagram_name(code): self.cache[code] for code in self.codes}
 
 
 def diagram_name(code: str) -> str:
@@ -168,8 +168,7 @@ def svg(chart: Flowchart, layout: dict[str, Any], id_prefix: str) -> str:
         layout: its layout, as parsed from Graphviz's JSON.
         id_prefix: the beginning of the ids.
     """
-    bounding_box = map(float, layout["bb"].split(","))
-    _, _, width, height = bounding_box
+    _, _, width, height = map(float, layout["bb"].split(","))  # the bounding box
 
     def flip(point: Point) -> Point:
         """Convert a point of Graphviz, whose y axis points up."""
@@ -240,9 +239,12 @@ def text_svg(lines: tuple[str, ...], centre: Point, font_size: int) -> str:
     )
 
 
-def drawn_points(edge: dict[str, Any], operations: str, kind: str) -> list[Point]:
-    """Return the points of the first drawing operation of a kind, if an edge has one."""
-    for operation in edge.get(operations, []):
+def drawn_points(edge: dict[str, Any], key: str, kind: str) -> list[Point]:
+    """Return the points of the first operation of a kind in one of an edge's lists of operations.
+
+    The list is that under the key, such as `_draw_`. Without such an operation there are no points.
+    """
+    for operation in edge.get(key, []):
         if operation["op"] == kind:
             return [(x, y) for x, y in operation["points"]]
     return []

@@ -40,7 +40,7 @@ def find_problems(
         problem = code_problem(block[0], check_diagram) if block["fence"] else None
         if problem:
             yield line_of(block), problem
-    prose = CODE_OR_MATH.sub(same_number_of_lines, markdown)
+    prose = CODE_OR_MATH.sub(blank_out, markdown)
     unclosed_block = OPEN_FENCE.search(prose)
     if unclosed_block:
         yield line_of(unclosed_block), "this code block is never closed"
@@ -64,12 +64,16 @@ def line_of(match: re.Match[str]) -> int:
     return match.string.count("\n", 0, match.start())
 
 
-def same_number_of_lines(code_or_math: re.Match[str]) -> str:
+def blank_out(code_or_math: re.Match[str]) -> str:
+    """Return a dot and as many line breaks, so that the lines below keep their numbers.
+
+    Because of the dot, a formula alone counts as alternative text.
+    """
     return "." + "\n" * code_or_math[0].count("\n")
 
 
 def code_problem(block: str, check_diagram: Callable[[str], object]) -> str | None:
-    """Return the problem of a fenced code block, if it has one."""
+    """Return what is wrong with a fenced code block, or None."""
     opening_line, _, code_and_fence = textwrap.dedent(block).partition("\n")
     language = opening_line.lstrip("`~").strip()
     if language not in LANGUAGES:

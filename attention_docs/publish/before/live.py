@@ -36,7 +36,7 @@ def bundled_scripts(project: Project) -> dict[str, bytes]:
     """Return the scripts that pages share, by their paths in the site.
 
     Raises:
-        PublishError: if it does not implement exactly the operations that are recorded.
+        PublishError: if the modules do not implement exactly the operations that are recorded.
     """
     bundle = bundle_modules(project)
     check_operations(bundle.operations)
@@ -63,7 +63,7 @@ def graph_script(name: str, graph: str) -> str:
 
 
 def has_inputs(graph: dict[str, Any]) -> bool:
-    """Whether readers can edit inputs of an example, which may be those of a shared example.
+    """Whether an example has inputs that readers can edit, its own or shared with other examples.
 
     >>> has_inputs({"inputs": [], "shared": {"course_sentence.X": 0}})
     True

@@ -50,9 +50,9 @@ def markdown_page(
 
 
 def downloads(page_files: Iterable[PageFile]) -> dict[str, bytes]:
-    """Return the notebooks to download, each by two paths in the site.
+    """Return the notebooks to download by their paths in the site.
 
-    The second, in the folder of its page, is for links to earlier versions of the site.
+    Each has a second path, in the folder of its page, which earlier versions of the site had.
     """
     files = {}
     for page_file in page_files:

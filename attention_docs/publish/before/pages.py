@@ -40,6 +40,7 @@ from attention_docs.publish.project import Project
 log = logging.getLogger("mkdocs.attention_docs.before")
 # In `docs/`, such a link leads to the notebook; on the site, it must lead to its page.
 LINK_TO_NOTEBOOK = re.compile(r"(\]\([\w./]+)\.ipynb(?=[#)])")
+EXAMPLE = re.compile(r"\\example\{([^{}]*)\}")
 # The section of `nav` whose pages are numbered.
 COURSE = "The course"
 
@@ -236,15 +237,12 @@ class MarkdownConverter:
         """Return a placeholder for the provenance of an example, which the search leaves out."""
         steps = self.project.examples.steps(name)
         self.used_examples.add(name)
-        is_one_of_several = page_file.prose.count(r"\example{") > 1
-        is_first = page_file.prose.find(r"\example{") == page_file.prose.find(
-            rf"\example{{{name}}}"
-        )
-        has_hint = is_first and page_file.path.startswith("mechanisms/")
+        names = EXAMPLE.findall(page_file.prose)
+        is_one_of_several = len(names) > 1
+        has_hint = names[:1] == [name] and page_file.path.startswith("mechanisms/")
 
-        # Written later, because graphs are still computed in the background.
         def write_html() -> str:
-            """Return the block; called after the graphs of the examples are computed."""
+            """Return the block; called later, as the graph is still computed in the background."""
             is_editable = live.has_inputs(json.loads(self.project.examples.graph(name)))
             return provenance(
                 name,
@@ -255,8 +253,9 @@ class MarkdownConverter:
                 has_hint=has_hint,
             )
 
-        kind = f"{'named_' * is_one_of_several}provenance{'_with_hint' * has_hint}"
-        return self.inserts.add_lazily(f"{kind}_of_{name}", write_html)
+        # Each variant of the block has a name of its own.
+        variant = f"{is_one_of_several}_{has_hint}"
+        return self.inserts.add_lazily(f"provenance_of_{name}_{variant}", write_html)
 
     def check_notebook(self, page_file: PageFile) -> None:
         """Check the Markdown and the metadata of a notebook, and that it has no macros.

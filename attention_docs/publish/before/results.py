@@ -64,19 +64,19 @@ def items_by_key(data: object) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def named_rows(data: object, *names: str) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
+def named_rows(data: object, *keys: str) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
     """Yield each innermost list or dictionary: the keys that lead to it, and its values.
 
     Args:
         data: the data.
-        names: the keys that lead to the data.
+        keys: the keys that lead to the data.
     """
     items = items_by_key(data)
     for key, item in items.items():
-        yield from named_rows(item, *names, key)
+        yield from named_rows(item, *keys, key)
     is_innermost = not any(items_by_key(item) for item in items.values())
     if items and is_innermost:
-        yield names, list(items.values())
+        yield keys, list(items.values())
 
 
 def table_row(cells: Iterable[str]) -> str:

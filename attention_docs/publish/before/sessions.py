@@ -32,7 +32,7 @@ def mark_sessions(markdown: str) -> str:
 def copy_button(markdown: str, heading: str) -> str:
     """Return a button that copies the sessions of a section as one program.
 
-    The theme's script, which makes it work, also shows it.
+    The theme's script copies the text, so the style sheet hides the button without scripts.
 
     Raises:
         LookupError: if the page has no such section, or the section no session.

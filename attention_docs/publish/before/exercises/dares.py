@@ -1,8 +1,8 @@
 r"""Dares: tasks for sliders, written `\dare{task | condition | sliders | answer | hint}`.
 
 The condition names a number of an example and compares it with a typed number, or with another
-number that is named after it. Several sliders are separated by semicolons, and so are their numbers
-in the answer:
+number of an example, whose name follows it. Several sliders are separated by semicolons, and so are
+their numbers in the answer:
 
     \dare{Make *they* look at *boats*. | its weight on *boats*, course_mask.weights[4,2] > 0.5
     | course_mask.W_K[6,2], from clock 2 to place, -2 to 2 by 1 | -2 | Now early is good.}
@@ -50,7 +50,15 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(\.\d+)?")
 
 
 class Condition(NamedTuple):
-    """A comparison of a number of an example with another one, or with a typed number."""
+    """A comparison of a number of an example with another one, or with a typed number.
+
+    Attributes:
+        name: the name of the number on the left, for the text.
+        left: the reference to that number.
+        sign: `<` or `>`.
+        right: a typed number, or a reference.
+        right_name: the name of the number on the right if that is a reference.
+    """
 
     name: str
     left: str
@@ -59,21 +67,22 @@ class Condition(NamedTuple):
     right_name: str | None = None
 
     @property
-    def numbers(self) -> list[str]:
-        """The references to numbers of examples."""
+    def references(self) -> list[str]:
+        """The sides that are references, not typed numbers."""
         return [side for side in (self.left, self.right) if not NUMBER.fullmatch(side)]
 
-    def is_met(self, number_of: Callable[[str], float]) -> bool:
-        """Whether the condition holds for these numbers."""
-        sides = (
-            float(side) if NUMBER.fullmatch(side) else number_of(side)
+    def is_met(self, number_at: Callable[[str], float]) -> bool:
+        """Whether the comparison holds if `number_at` returns the number at each reference."""
+        left, right = (
+            float(side) if NUMBER.fullmatch(side) else number_at(side)
             for side in (self.left, self.right)
         )
-        return bool(SIGNS[self.sign][0](*sides))
+        compare, _ = SIGNS[self.sign]
+        return bool(compare(left, right))
 
 
 class Slider(NamedTuple):
-    """A number of an input that the reader moves, its name and the numbers that it can have."""
+    """A slider: the reference to a number of an input, its name, and the numbers it can have."""
 
     reference: str
     name: str
@@ -102,8 +111,10 @@ def dare(argument: str, steps_of: StepsOf) -> str:
         raise ValueError(
             f"answer has {counted(len(answer), 'number')}; expected {len(sliders)}, one per slider"
         )
-    numbers = {s.reference: float(n) for s, n in zip(sliders, answer, strict=True)}
-    check(condition, numbers, steps_of)
+    edits = {
+        slider.reference: float(number) for slider, number in zip(sliders, answer, strict=True)
+    }
+    check(condition, edits, steps_of)
     return BOX.format(
         condition=escape(f"{condition.left} {condition.sign} {condition.right}"),
         task=in_html(task),
@@ -127,7 +138,7 @@ def parse_condition(text: str) -> Condition:
     if not match:
         raise ValueError(f"condition is {text!r}; expected name, example.step[0] > 0.5")
     condition = Condition(*match.groups())
-    if bool(condition.right_name) != (len(condition.numbers) == 2):
+    if bool(condition.right_name) != (len(condition.references) == 2):
         raise ValueError(
             f"condition is {text!r}; expected a name after a second number of an example, and only "
             "there"
@@ -149,10 +160,15 @@ def parse_slider(text: str) -> Slider:
 
 
 def check(condition: Condition, answer: Mapping[str, float], steps_of: StepsOf) -> None:
-    """Check that a condition is not met at first, and is with the answer.
+    """Check that a condition is not met by the page as it is, but by the answer.
+
+    Args:
+        condition: the condition.
+        answer: the numbers to set, by their references.
+        steps_of: returns the steps of an example by its name.
 
     Raises:
-        ValueError: if it is otherwise.
+        ValueError: if the condition is met before, or not met after these edits.
 
     >>> condition = parse_condition("the query, self_attention.Q[0,1] > 1")
     >>> check(condition, {"self_attention.X[0,1]": 0}, examples.steps)
@@ -173,10 +189,10 @@ def check(condition: Condition, answer: Mapping[str, float], steps_of: StepsOf) 
 
 
 def number_at(reference: str, steps_of: StepsOf) -> float:
-    """Return the one number that a reference names.
+    """Return the number at a reference.
 
     Raises:
-        ValueError: if it names several numbers or a shape.
+        ValueError: if the reference is to several numbers or to a shape.
     """
     number = look_up_array(reference, steps_of)
     if number.ndim:
@@ -185,7 +201,7 @@ def number_at(reference: str, steps_of: StepsOf) -> float:
 
 
 def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[float]]:
-    """Return the literals with the numbers of an answer, by their position in the code."""
+    """Return the literals that an answer changes, with its numbers, by position in the code."""
     edited: dict[LiteralPosition, np.ndarray] = {}
     for reference, number in answer.items():
         path, _, index = reference.rstrip("]").partition("[")
@@ -201,11 +217,11 @@ def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[f
 
 
 def goal(condition: Condition, steps_of: StepsOf) -> str:
-    """Say in HTML what a condition asks for, and what the numbers are now."""
+    """Return a sentence in HTML: what a condition asks for, and what its numbers are now."""
+    _, above_or_below = SIGNS[condition.sign]
     wanted = in_html(condition.right_name or condition.right)
-    now = " and ".join(spot(number, steps_of) for number in condition.numbers)
-    sign = SIGNS[condition.sign][1]
-    return f"Wanted: {in_html(condition.name)} {sign} {wanted}. Now: {now}."
+    now = " and ".join(spot(reference, steps_of) for reference in condition.references)
+    return f"Wanted: {in_html(condition.name)} {above_or_below} {wanted}. Now: {now}."
 
 
 def spot(reference: str, steps_of: StepsOf) -> str:
@@ -213,7 +229,7 @@ def spot(reference: str, steps_of: StepsOf) -> str:
 
 
 def in_html(text: str) -> str:
-    """Return text as HTML, with emphasis between asterisks, and numbers marked as chosen.
+    """Return text as HTML, with `*words*` emphasised and numbers marked as computed.
 
     >>> in_html("*they*: -2")
     '<em>they</em>: <span data-computed>−2</span>'

@@ -1,8 +1,8 @@
 r"""Questions whose answers the page checks: `\ask{example.step[0,1] | name of the answer | hint}`.
 
-The reference is to a number, for which there is a field, or to a row of numbers with words, which
-becomes a choice among the words: the right one has the largest number. The page's script compares
-the answer with what the page computes. Without scripts the question has no field.
+If the reference is to a number, the reader types it into a field. If it is to a row of numbers with
+words, the reader chooses a word, and the right one is that of the largest number. The page's script
+compares the answer with what the page computes. Without scripts the question has no field.
 """
 
 import re
@@ -70,7 +70,7 @@ def question(argument: str, steps_of: StepsOf) -> str:
 
 
 def choice(words: Sequence[str], html_id: str) -> str:
-    """Return a choice among words, none of which is chosen at first.
+    """Return a drop-down list of words, of which none is selected at first.
 
     >>> print(choice(["."], "next"))
     <select id="next"><option value="">choose</option><option>full stop</option></select>
