@@ -205,7 +205,7 @@ def segments_html(
     typeset_formulas: Mapping[Formula, str],
     look_up: Callable[[str], LabelledArray],
 ) -> tuple[str, str]:
-    """Return the HTML of a formula with matrices, and that of the large matrices in full.
+    """Return the HTML of a formula with matrices, and collapsed tables of its large matrices.
 
     Lines do not break between a name and its matrix, within a product of matrices, or before the
     sign of a transpose.
@@ -222,17 +222,20 @@ def segments_html(
         # A <div>, because a <span> may not have a table in it.
         has_matrix = isinstance(part[-1], Matrix)
         html += f'<div class="together">{part_html}</div>' if has_matrix else part_html
-    matrices = [segment for segment in segments if isinstance(segment, Matrix)]
-    large = {
-        matrix: collapsed_table(matrix, labelled)
-        for matrix in matrices
-        if is_large((labelled := look_up(matrix.reference)).array)
+    # A dictionary, because a matrix that occurs twice gets one table.
+    matrices = {
+        segment: look_up(segment.reference) for segment in segments if isinstance(segment, Matrix)
     }
-    return html, "".join(large.values())
+    tables = (
+        collapsed_table(matrix, labelled)
+        for matrix, labelled in matrices.items()
+        if is_large(labelled.array)
+    )
+    return html, "".join(tables)
 
 
 def unbreakable_parts(segments: Sequence[Formula | Matrix]) -> list[list[Formula | Matrix]]:
-    """Split a formula where a line may break: not between a name and the matrices after it."""
+    """Group the segments of a formula between which no line may break: a name and its matrices."""
     parts: list[list[Formula | Matrix]] = []
     for segment in segments:
         last = parts[-1][-1] if parts else None

@@ -251,7 +251,8 @@ def drawing_size(drawing: str) -> tuple[float, float]:
 
 
 def centred(drawing: str, top: float) -> str:
-    """Centre a drawing below `top`, as large as fits. Only diagrams need the CSS rules."""
+    """Return a drawing in the middle between `top` and the icon, as large as fits."""
+    # The CSS rules of the picture apply to diagrams only.
     css_class = "figure" if FIGURE.match(drawing) else "diagram"
     width, height = drawing_size(drawing)
     free_height = ICON_TOP - SPACE_AROUND_DRAWING - top

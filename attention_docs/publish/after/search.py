@@ -19,7 +19,8 @@ from attention_docs.publish.inserts import FORMULA
 
 # Exercises repeat the sections before them, and papers have a page of their own.
 EXCLUDED_SECTIONS = ("#exercises", "#where-this-comes-from")
-# How much more the sections of some pages count. Others count once.
+# The weight of the sections of some pages in the ranking, by the start of their address. Other
+# sections have the weight 1.
 BOOSTS = {
     "course/": 1.5,
     "glossary/": 1.2,
@@ -89,16 +90,33 @@ def searchable(sections: Iterable[Section], pages: Mapping[str, str]) -> Iterato
         url, _, fragment = section["location"].partition("#")
         if section["location"].endswith(EXCLUDED_SECTIONS):
             continue
-        boost = next((BOOSTS[start] for start in BOOSTS if url.startswith(start)), 1.0)
-        html = pages.get(f"{url}index.html") or pages.get(url, "")
-        terms = [] if fragment else list(definitions(url, html))
-        if not fragment:
+        terms: list[Section] = []
+        about = ""
+        if not fragment:  # the beginning of a page, which comes before the sections of the page
             page_title = section["title"]
-            section |= {"about": description(html)} | ({"text": ""} if terms else {})
-        for entry in (section, *terms):
-            about = entry.pop("about", "")
-            keywords = (page_title, about, synonyms(f"{entry['title']} {about}"))
-            yield {**entry, "keywords": " ".join(filter(None, keywords)), "boost": boost}
+            html = pages.get(f"{url}index.html") or pages.get(url, "")
+            about = description(html)
+            terms = list(definitions(url, html))
+            if terms:
+                section["text"] = ""
+        yield with_keywords(section, page_title, about)
+        for term in terms:
+            yield with_keywords(term, page_title)
+
+
+def with_keywords(section: Section, page_title: str, about: str = "") -> Section:
+    """Return a section with its boost, and with keywords that find it.
+
+    Args:
+        section: the section.
+        page_title: the title of its page.
+        about: the description of the page, if the section is its beginning.
+    """
+    synonyms_of_section = synonyms(f"{section['title']} {about}")
+    keywords = " ".join(filter(None, (page_title, about, synonyms_of_section)))
+    location = section["location"]
+    boost = next((BOOSTS[start] for start in BOOSTS if location.startswith(start)), 1.0)
+    return {**section, "keywords": keywords, "boost": boost}
 
 
 def definitions(url: str, html: str) -> Iterator[Section]:

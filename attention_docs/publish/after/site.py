@@ -38,19 +38,18 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
         site: the folder of the site.
         project: the project.
         prepared: the result of the phase before the generator.
-        templates: the folders of the theme, whose inline scripts may run.
+        templates: the folders of the theme's templates, whose inline scripts may run.
 
     Raises:
         PublishError: if KaTeX rejects a formula, or a page has an inline script of no template.
     """
-    pages = read_pages(site)
-    page_files = {
-        path: page_file
-        for path in pages
-        if (page_file := find_page_file(path, prepared.page_files)) is not None
+    pages = {
+        path: inserts.insert(page, prepared.inserts) for path, page in read_pages(site).items()
     }
-    pages = {path: inserts.insert(page, prepared.inserts) for path, page in pages.items()}
-    if problems := list(script_problems(pages, page_files, templates)):
+    candidates = {path: find_page_file(path, prepared.page_files) for path in pages}
+    page_files = {path: page_file for path, page_file in candidates.items() if page_file}
+    problems = list(script_problems(pages, page_files, templates))
+    if problems:
         raise PublishError("\n".join(problems))
     with ThreadPoolExecutor(max_workers=1) as thread:
         # KaTeX runs in another process while the pictures are drawn.
@@ -92,7 +91,7 @@ def read_pages(site: Path) -> dict[str, str]:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a file of a folder that need not exist, without changing line endings."""
+    """Write text to a file without changing line endings; create the folder if it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode())
 
@@ -110,7 +109,10 @@ def find_page_file(path: str, page_files: Mapping[str, PageFile]) -> PageFile | 
 def typeset_formulas(
     project: Project, pages: Mapping[str, str], page_files: Mapping[str, PageFile]
 ) -> dict[Formula, str]:
-    """Typeset the formulas of all pages at once, as starting KaTeX takes longer than running it."""
+    """Return KaTeX's HTML of each formula of the pages.
+
+    All are typeset at once, because starting KaTeX takes longer than running it.
+    """
     page_file_of_formula = formulas.first_pages(
         (page_files[path], pages[path]) for path in sorted(page_files)
     )

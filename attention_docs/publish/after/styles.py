@@ -106,7 +106,7 @@ def remove_unmatched_rules(style: str, names: Set[str]) -> str:
 
 
 def matching_rules(style: str, names: Set[str]) -> Iterator[str]:
-    """Yield the rules of a style sheet that can match, with their selectors that can."""
+    """Yield the rules of a style sheet that can match, without the selectors that cannot."""
     for selectors, body in rules(style):
         if selectors.lstrip().startswith(("@media", "@supports")):
             nested_rules = "".join(matching_rules(body, names))
@@ -143,7 +143,8 @@ def rules(style: str) -> Iterator[tuple[str, str]]:
 def can_match(selector: str, names: Set[str]) -> bool:
     """Whether an element with only these classes, ids and attributes can match a selector.
 
-    A selector that restyles all elements while the theme changes colours counts as unused."""
+    A selector that restyles all elements while the theme changes colours counts as unused.
+    """
     if RESTYLES_ALL.fullmatch(selector):
         return False
     required_names = REQUIRED_NAME.findall(OPTIONAL.sub("", selector))
