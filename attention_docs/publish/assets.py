@@ -3,6 +3,7 @@
 import hashlib
 import logging
 import os
+import re
 import shutil
 import tempfile
 from pathlib import Path
@@ -30,14 +31,14 @@ def install(root: Path) -> Path:
     """
     node_modules = root / "node_modules"
     digest = hashlib.sha256((root / "package-lock.json").read_bytes()).hexdigest()
-    installed_digest = node_modules / ".attention-docs"
-    if installed_digest.is_file() and installed_digest.read_text() == digest:
+    digest_file = node_modules / ".attention-docs"
+    if digest_file.is_file() and digest_file.read_text() == digest:
         return node_modules
     log.info("Fetching the browser assets of package-lock.json from npm, once")
     with tempfile.TemporaryDirectory(dir=root, prefix=".node_modules-") as folder:
         run_npm_ci(root, Path(folder))
         new_modules = Path(folder) / "node_modules"
-        (new_modules / installed_digest.name).write_text(digest)
+        (new_modules / digest_file.name).write_text(digest)
         if node_modules.is_symlink():
             node_modules.unlink()
         elif node_modules.exists():
@@ -47,7 +48,7 @@ def install(root: Path) -> Path:
 
 
 def run_npm_ci(root: Path, folder: Path) -> None:
-    """Install the locked packages in another folder than the project's."""
+    """Install the locked packages of a project into `node_modules` of another folder."""
     for name in NPM_FILES:
         shutil.copy(root / name, folder)
     process = npm(
@@ -58,8 +59,8 @@ def run_npm_ci(root: Path, folder: Path) -> None:
         encoding="utf-8",
     )
     if process.returncode:
-        errors = [line for line in str(process.stderr).splitlines() if "npm error code " in line]
-        reason = errors[0].rpartition(" ")[2] if errors else f"status {process.returncode!s}"
+        error_code = re.search(r"npm error code (\S+)", str(process.stderr))
+        reason = error_code[1] if error_code else f"status {process.returncode!s}"
         raise PublishError(
             f"could not fetch the browser assets from npm ({reason}); check the network connection"
         )

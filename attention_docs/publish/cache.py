@@ -15,11 +15,11 @@ MAX_AGE = 30 * DAY
 
 
 class Cache:
-    """Results that outlast a build, each in a file of a folder.
+    """A dictionary of strings that is kept between builds, one file per entry.
 
     Args:
-        folder: the folder, which need not exist.
-        key: what every result depends on besides its own key.
+        folder: the folder of the files, which need not exist.
+        key: what all results depend on, in addition to their own keys.
 
     >>> import tempfile
     >>> cache = Cache(Path(tempfile.mkdtemp()), "version 1")
@@ -74,21 +74,16 @@ def digest(*parts: bytes | str) -> str:
 
 
 def files_digest(*paths: Path) -> str:
-    """Hash the names and contents of files, and of all files in folders but Python's bytecode."""
-    files: list[Path] = []
+    """Hash the names and contents of files; a folder stands for all files in it but bytecode."""
+    entries: list[Path] = []
     for path in paths:
-        files += [path] if path.is_file() else path.rglob("*")
-    return digest(
-        *(
-            f"{file.name} {digest(file.read_bytes())}"
-            for file in sorted(files)
-            if file.is_file() and "__pycache__" not in file.parts
-        )
-    )
+        entries += [path] if path.is_file() else path.rglob("*")
+    files = (path for path in entries if path.is_file() and "__pycache__" not in path.parts)
+    return digest(*(f"{file.name} {digest(file.read_bytes())}" for file in sorted(files)))
 
 
 def package_digest(package: Path) -> str:
-    """Hash the installed versions and the package, which examples and notebooks depend on.
+    """Hash what examples and notebooks depend on: the installed versions, and the package.
 
     `publish/` is left out because neither the rest of the package nor a notebook imports it.
     """

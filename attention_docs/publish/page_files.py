@@ -1,4 +1,4 @@
-"""PageFiles of pages, and the locations in them that error messages name."""
+"""Pages and notebooks as files, and the locations in them that error messages name."""
 
 import json
 import re
@@ -79,9 +79,9 @@ class PageFile:
         return [(cell["id"], "".join(cell["source"])) for cell in cells]
 
     def location(self, line: int | None = None) -> str:
-        """Return the location of a line of the prose (0-based), or of the file without a line.
+        """Return the location of a line of the prose, counted from 0; without a line, the file.
 
-        In a notebook, that is a cell and the line in it.
+        In a notebook, the location is a cell and a line of the cell.
         """
         if line is None:
             return self.file
@@ -97,9 +97,9 @@ class PageFile:
         raise ValueError(f"expected a line of {self.file} from 0 to {start - 1}; got {line}")
 
     def locate_text(self, text: str) -> str:
-        """Return the location of a text, or the file if it does not occur in it.
+        """Return the location of a text, or the file alone if the text does not occur in it.
 
-        Its line breaks and indentation may differ from those in the file.
+        Line breaks and indentation of the text may differ from those in the file.
         """
         pattern = r"\s+".join(map(re.escape, text.split()))
         match = re.search(pattern, self.prose)

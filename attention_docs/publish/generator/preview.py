@@ -57,7 +57,9 @@ class Build:
         self.error = ""
 
     def attempt(self, function: Callable[[MkDocsConfig], Any], config: MkDocsConfig) -> Any:
-        """Return what a function of the build returns, unless an earlier one failed.
+        """Call a function with the configuration, and return its result.
+
+        It is not called after an error, and the result is None then.
 
         Raises:
             PluginError: if the function raises; a preview logs the error instead.

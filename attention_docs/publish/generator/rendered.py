@@ -27,7 +27,7 @@ class RenderedPages:
     """The rendered pages of earlier builds, in the cache.
 
     MkDocs warns of a page only while it renders it. So that the next build repeats the warnings, no
-    page is stored after the first warning of a build, nor in a build with --quiet, which has none.
+    page is stored after the first warning of a build, nor under --quiet, which hides warnings.
 
     Args:
         project: the project.
