@@ -15,8 +15,8 @@
   error that any other value raises, or null if Python would take another branch instead. In a
   message, `{"first": invalid, "of": array}` is a placeholder for the value and the index of the
   first element where `invalid` is true.
-- `carried`: for an example that can be repeated, pairs of nodes: what the next iteration begins
-  with in place of the first is the second.
+- `carried`: for an example that can be repeated, pairs of nodes: the next iteration begins with the
+  value of the second node in place of that of the first.
 - `formulas`: the formula of each step in words, only for an example whose inputs are drawn in bulk.
   Its graph has only its steps, each as a literal.
 """
@@ -96,9 +96,9 @@ class PrunedGraph:
         representative: for each node, the index of the first node that computes the same.
         ancestors: for each node, the indices of the nodes it is computed from, and its own.
         steps: the node of each step, by name.
-        carried: the nodes before and after an iteration.
+        carried: pairs of nodes, as in the module's docstring.
         inputs: the names of the steps that can be edited.
-        shared: the nodes of the literals that another example computes with too, by name.
+        shared: the nodes of the literals that other examples compute with too, by name.
         guards: the reads whose answers an edit can change, in the order of the reads.
         new_index: the new index of each node that is kept.
     """
@@ -154,13 +154,15 @@ class PrunedGraph:
         return representative
 
     def editable_steps(self) -> Iterator[str]:
-        """Yield the first step of each literal that another step is computed from."""
+        """Yield the steps that are literals and that another step is computed from.
+
+        Where several steps are the same literal, only the first is yielded.
+        """
         first_step = {node: step for step, node in reversed(self.steps.items())}
+        results = {*self.steps.values(), *(after for _, after in self.carried)}
         for step, node in self.steps.items():
             is_literal = self.nodes[node].operation == "asarray"
-            results = [*self.steps.values(), *(after for _, after in self.carried)]
-            others = (other for other in results if other != node)
-            is_used = any(node in self.ancestors[other] for other in others)
+            is_used = any(node in self.ancestors[other] for other in results - {node})
             if is_literal and is_used and step == first_step[node]:
                 yield step
 
@@ -283,10 +285,10 @@ class PrunedGraph:
 
     def guard_json(self, guard: Guard) -> dict[str, Any]:
         """Return a guard with the answer it expects and the error that another answer leads to."""
-        refusal = guard.refusal and [
-            guard.refusal.error,
-            [self.message_piece_json(piece) for piece in guard.refusal.message],
-        ]
+        refusal = None
+        if guard.refusal:
+            message = [self.message_piece_json(piece) for piece in guard.refusal.message]
+            refusal = [guard.refusal.error, message]
         answer = shortest_numbers(guard.read.answer)
         return {"node": self.renumber(guard.read.node), "holds": answer, "refusal": refusal}
 
@@ -305,7 +307,7 @@ def ancestors(nodes: Iterable[Node], representative: list[int]) -> list[set[int]
 
 
 def shortest_numbers(value: Any) -> Any:
-    """Return a number, or those in nested lists, so that JSON writes it with few characters.
+    """Return a number, or nested lists of numbers, such that JSON writes few characters.
 
     Whole floats become integers; infinities and NaN, which JSON lacks, become strings.
 

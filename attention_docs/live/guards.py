@@ -1,8 +1,8 @@
-"""Find the error that follows when a comparison in a recorded example has the other answer.
+"""Find the error that an example raises if one of its comparisons has the opposite answer.
 
-The example is run again with that one answer flipped. The message of its error becomes a template:
-where Python has the result of `describe_first`, the page inserts the element that is invalid after
-an edit. So the page's script needs no messages of its own.
+The example is run again with that answer flipped. The message of the error becomes a template: the
+page replaces the text that `describe_first` returned by the element that is invalid after an edit.
+So the page's script needs no messages of its own.
 """
 
 from typing import NamedTuple
@@ -22,10 +22,10 @@ class Refusal(NamedTuple):
     """The error that a flipped answer leads to.
 
     Attributes:
-        error: the name of its class.
-        message: its pieces: strings, and placeholders for what depends on the numbers.
-        nodes: the operations recorded after the answer, for the message; their indices follow
-            those of the nodes before the answer.
+        error: the name of the error's class.
+        message: the message in pieces: strings, and placeholders for what depends on the numbers.
+        nodes: the operations recorded after the answer, which the placeholders need; their indices
+            continue those of the nodes before the answer.
     """
 
     error: str

@@ -102,7 +102,7 @@ class Tape:
     """The operations recorded while Python runs an example.
 
     Args:
-        flipped: the index of a read that is to return the opposite answer.
+        flipped: the index of a read that returns the opposite answer; None for no read.
 
     Examples:
         >>> tape = Tape()
@@ -121,7 +121,7 @@ class Tape:
 
     @property
     def has_flipped_answer(self) -> bool:
-        """Whether an answer was flipped, so that later values are meaningless."""
+        """Whether the read was reached whose answer is flipped, so that values mean nothing."""
         return self.flipped is not None and len(self.reads) > self.flipped
 
     def record(
@@ -137,8 +137,8 @@ class Tape:
         Pages show matrices, so an array with more than two axes becomes a stack of matrices.
 
         Args:
-            numbers: the number, or the list or array in the code of the example.
-            value: the same as a NumPy array.
+            numbers: a number, list or array in the code of the example.
+            value: the numbers as a NumPy array.
         """
         if value.ndim > 2:
             arrays = [
@@ -256,7 +256,8 @@ class RecordedArray:
         entries = [index_entry(e) for e in (index if isinstance(index, tuple) else (index,))]
         value, node = self.value[index], self.tape.nodes[self.node]
         is_stack = node.operation == "stack" and not node.attributes.get("axis")
-        if is_stack and selects_leading_entry(entries):  # this entry has a node of its own
+        if is_stack and selects_leading_entry(entries):
+            # The entry was stacked from an array with a node of its own.
             return RecordedArray(self.tape, node.inputs[entries[0]], value)
         return self.tape.record(value, "getitem", self.node, index=entries)
 

@@ -1,4 +1,4 @@
-"""Find the literals in the code of the examples, and run the examples with other numbers there.
+"""Find the literals in the code of the examples, and run the examples with other literals.
 
 When a reader edits a literal of the code, the page changes one array of the graph. If an example
 also uses the literal's numbers as Python scalars, such as `D[0]`, the edit would miss these. To
@@ -77,9 +77,7 @@ def check_literal(name: str, step: str, literal: Any) -> None:
         tape = Tape()
         edited = run(name, Recording(tape, CallRecorder(tape)))
     recording = record(name)
-    # Compare only up to the first answer that differs: from there Python takes another branch.
-    reads = zip(recording.tape.reads, tape.reads, strict=False)
-    end = next((read.node_count for read, other in reads if read.answer != other.answer), None)
+    end = nodes_in_common(recording.tape, edited.tape)
     literal_nodes = {i for i, node in enumerate(recording.tape.nodes) if node.literal is literal}
     if operations(recording, literal_nodes)[:end] != operations(edited, literal_nodes)[:end]:
         raise LiteralError(
@@ -89,8 +87,21 @@ def check_literal(name: str, step: str, literal: Any) -> None:
         )
 
 
+def nodes_in_common(tape: Tape, other: Tape) -> int | None:
+    """Return how many nodes two runs recorded before Python took another branch; None for all."""
+    for read, other_read in zip(tape.reads, other.reads, strict=False):
+        if read.answer != other_read.answer:
+            return read.node_count
+    return None
+
+
 def operations(recording: Recording, literal_nodes: set[int]) -> list[Any]:
-    """Return the recorded operations, without the numbers of some literals."""
+    """Return the operation, inputs and attributes of each node, but no attributes of literals.
+
+    Args:
+        recording: the recording.
+        literal_nodes: the indices of the literals whose numbers are left out.
+    """
     return [
         (node.operation, node.inputs, None if index in literal_nodes else node.attributes)
         for index, node in enumerate(recording.tape.nodes)
@@ -98,9 +109,9 @@ def operations(recording: Recording, literal_nodes: set[int]) -> list[Any]:
 
 
 def different_numbers(literal: Any) -> list[Any]:
-    """Return nested lists of the same shape in which every number differs.
+    """Return nested lists of the same shape in which every number is another.
 
-    The numbers grow by 1, 2, 3, ..., so that most of their differences and ratios differ, too.
+    The numbers grow by 1, 2, 3, ..., so that most of their differences and ratios change, too.
 
     >>> different_numbers([[1, 2], [True, 0.5]])
     [[2, 4], [False, 3.5]]
@@ -117,9 +128,9 @@ def different_numbers(literal: Any) -> list[Any]:
 
 @cache
 def shared_literals() -> dict[LiteralPosition, str]:
-    """Return the names, `example.step`, of literals that are used by several examples.
+    """Return the literals that several examples use, as a mapping from position to name.
 
-    Only a literal that is a step of some example has a name.
+    The name is `example.step`, so a literal that is a step of no example is left out.
 
     >>> shared_literals()[LiteralPosition("course_sentence", "W_1")]
     'course_sentence.W_1'
@@ -128,19 +139,19 @@ def shared_literals() -> dict[LiteralPosition, str]:
     example_counts: Counter[LiteralPosition | None] = Counter()
     for recording in recordings.values():
         example_counts.update({find_literal(node.literal) for node in recording.tape.nodes})
-    names_by_example = []
+    shared_steps = []
     for name, recording in recordings.items():
         names = {}
         for step, array in recording.steps.items():
             position = find_literal(recording.tape.nodes[array.node].literal)
             if position and example_counts[position] > 1:
                 names[position] = f"{name}.{step}"
-        names_by_example.append(names)
-    # If several examples name a literal, take the name from the one that names the most.
-    shared = {}
-    for names in sorted(names_by_example, key=len):
-        shared.update(names)
-    return shared
+        shared_steps.append(names)
+    # Of several names of a literal, the one from the example with the most shared steps wins.
+    name_of_literal = {}
+    for names in sorted(shared_steps, key=len):
+        name_of_literal.update(names)
+    return name_of_literal
 
 
 def find_literal(literal: Any) -> LiteralPosition | None:
@@ -186,7 +197,7 @@ def rewritten_literals(name: str, edits: Mapping[LiteralPosition, list[Any]]) ->
     """Replace literals in the code of an example while the context is active.
 
     Args:
-        name: the name of the example; its module and those that it imports are run again.
+        name: the name of the example, whose module is run again, after the examples it imports.
         edits: the replacements, by the position of the literal.
 
     >>> edits = {LiteralPosition("self_attention", "W_Q", (0,)): [7, 0]}
@@ -207,7 +218,10 @@ def rewritten_literals(name: str, edits: Mapping[LiteralPosition, list[Any]]) ->
 def execute(
     name: str, edits: Mapping[LiteralPosition, list[Any]], saved: dict[str, dict[str, Any]]
 ) -> None:
-    """Run a module again with edits, after those that it imports; save the previous namespaces."""
+    """Run an example's module again with edits, after the examples that it imports.
+
+    The previous namespace of each module is added to `saved`, by its name.
+    """
     namespace = vars(examples.load(name))
     saved[name] = dict(namespace)
     for statement in statements(name):

@@ -7,8 +7,8 @@ from attention_docs import examples
 from attention_docs.live.library import RecordedArray, Tape, UnknownOperationError
 from attention_docs.live.scopes import CallRecorder, recorded_calls
 
-# Examples with many random inputs; some train models on them. A page cannot compute them again. It
-# has only their results, with the formulas that they give in words.
+# Examples that draw many random inputs, some to train a model. A page cannot recompute them, so it
+# has only their steps, and the formula of each step in words.
 DRAWN_IN_BULK = (
     "course_learned",
     "learning_induction",
@@ -27,7 +27,8 @@ class Recording:
         tape: the operations, and the reads of their results.
         calls: the calls of public functions; empty if they were not recorded.
         steps: the array of each step; empty if the run raised an error.
-        carried: the arrays before and after an iteration, of an example that can be repeated.
+        carried: if the example can be repeated, pairs of arrays: what an iteration begins with,
+            and what the next one begins with in its place.
         error: the error that the run raised.
     """
 
@@ -39,11 +40,11 @@ class Recording:
 
 
 def attempt(name: str, flipped: int | None = None) -> Recording:
-    """Record a run of an example, including its calls, even if it raises an error.
+    """Run an example, and return the recording even if the run raises an error.
 
     Args:
         name: the name of the example.
-        flipped: the index of a read that is to return the opposite answer.
+        flipped: the index of a read that returns the opposite answer; None for no read.
 
     >>> attempt("self_attention", flipped=0).error
     ValueError('query holds 2.0 at [0, 0]; expected finite numbers only')

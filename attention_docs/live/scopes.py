@@ -1,4 +1,4 @@
-"""Record in which call of a public function each node is computed.
+"""Record the calls of public functions while an example runs, and the nodes of each call.
 
 While a tape records, each public function is replaced by a wrapper in all modules that hold it. A
 permanent decorator would slow down every call, and mutmut does not mutate decorated functions.
@@ -30,10 +30,10 @@ class Scope:
     """A recorded call of a public function.
 
     Attributes:
-        call: the name of the function, with that of its class.
-        start: the number of nodes when it was called.
+        call: the name of the function; for a method, after the name of its class.
+        start: the number of nodes on the tape when it was called.
         arguments: those that differ from their defaults, by name.
-        stop: the number of nodes when it returned.
+        stop: the number of nodes on the tape when it returned.
         results: the arrays that it returned, by their names in a named tuple; a single array has
             the name "".
     """
