@@ -17,8 +17,8 @@ def latex(array: Array, reference: str | None = None) -> str:
 
     Args:
         array: the numbers.
-        reference: the step that the numbers are taken from; if given, each number is marked up
-            with its index in the step.
+        reference: the reference of the array, like `multi_head.Q`; if given, each number is marked
+            up with its own.
 
     Raises:
         ValueError: if the array has more than two axes.
@@ -50,7 +50,7 @@ def latex_row(vector: Array, reference: str | None = None) -> str:
 
 
 def _format_elements(array: Array, reference: str | None) -> np.ndarray:
-    """Format each number of an array, with its reference if there is one."""
+    """Format each number of an array, marked up with its reference if the array has one."""
     values = np.asarray(to_numpy(array))
     formatted = np.empty(values.shape, dtype=object)
     for index, value in np.ndenumerate(values):
@@ -79,7 +79,7 @@ def latex_steps(steps: dict[str, Array]) -> str:
 
 
 def latex_name(name: str) -> str:
-    r"""Format the name of a step: symbols in italics, words upright, also in an index.
+    r"""Format the name of a step: symbols in italics, words upright, and the same in an index.
 
     >>> print(latex_name("W_Q"), latex_name("X_kv"), latex_name("weights"))
     W_Q X_{kv} \text{weights}

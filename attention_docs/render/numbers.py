@@ -10,7 +10,7 @@ import re
 import numpy as np
 
 DECIMALS = 4
-# Numbers from here on are written with an exponent, because so many digits are hard to read.
+# Numbers of at least this size are written with an exponent, as so many digits are hard to read.
 LARGE = 10**9
 EXPONENT = re.compile(r"(?<=\d)e([+-]\d+)")
 HYPHEN_BEFORE_NUMBER = re.compile(r"(?<![\w)])-(?=\d|inf)")

@@ -82,7 +82,7 @@ def index_in_step(array: np.ndarray, index: tuple[int, ...]) -> str:
 def row_reference(array: np.ndarray, row: int) -> str | None:
     """Return the reference to a row of a `StepArray`, or None if its step is unknown.
 
-    Of a slice of the step, the reference names only the columns in the slice.
+    If the array is a slice of the step, the reference names only the columns of the slice.
 
     >>> row_reference(with_step(np.eye(3), "permutation.P")[1:, :2], 1)
     'permutation.P[2,0:2]'
@@ -96,6 +96,7 @@ def row_reference(array: np.ndarray, row: int) -> str | None:
 
 
 def as_step_array(array: np.ndarray, step: str | None, indices: np.ndarray) -> StepArray:
+    """Return an array as a `StepArray` with these attributes."""
     view = array.view(StepArray)
     view.step, view.indices = step, indices
     return view

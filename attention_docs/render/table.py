@@ -21,7 +21,7 @@ EXCERPT_SHAPE = (4, 6)
 CHARACTER_WIDTHS = {".": 0.278, "−": 0.778, "×": 0.778, " ": 0.25}
 DIGIT_WIDTH = 0.5
 SUPERSCRIPT_SCALE = 0.7
-# Words over more columns are set vertically, unless they are about as narrow as the numbers.
+# The words over more columns are vertical, unless they are about as narrow as the numbers.
 MAX_LEVEL_COLUMNS = 4
 
 
@@ -45,7 +45,7 @@ def table(array: Array, reference: str, labels: Labels = UNLABELLED) -> str:
 
     Args:
         array: of shape (n,) or (m, n).
-        reference: the step that the matrix is taken from, like `multi_head.Q`.
+        reference: the reference of the array, like `multi_head.Q`.
         labels: the words at its rows and over its columns.
 
     >>> a = np.array([[2.0, 0.25], [0.0, -1.0]])
@@ -98,7 +98,10 @@ def _format_cells(array: Array) -> np.ndarray:
 
 
 def _abridge(cells: np.ndarray, axis: int, max_length: int) -> np.ndarray:
-    """Replace surplus rows (axis 0) or columns (axis 1), except the last, by one of dots."""
+    """Replace rows (axis 0) or columns (axis 1) before the last by one of dots, if there are more.
+
+    The result has at most `max_length` rows or columns.
+    """
     length = cells.shape[axis]
     if length <= max_length:
         return cells
@@ -132,7 +135,7 @@ def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
 
 
 def _classes(cells: np.ndarray, labels: Labels) -> str:
-    """Return the CSS classes of a table; many wide labels are turned to be vertical."""
+    """Return the CSS classes of a table, whose column labels are vertical if many and wide."""
     if not any(labels):
         return "matrix"
     widest_number = max(len(cell) for cell in cells.flat)

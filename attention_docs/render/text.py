@@ -62,7 +62,7 @@ def flattened(result: Any) -> Iterator[tuple[str, Array]]:
 
 
 def shape_text(array: Array) -> str:
-    """Return a shape as text: `3 x 4`, or `number` for a scalar."""
+    """Return the shape of an array as text: `3 x 4`, or `number` for a scalar."""
     return " x ".join(map(str, array.shape)) or "number"
 
 

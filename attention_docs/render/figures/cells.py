@@ -82,17 +82,20 @@ def compact_width(matrix: np.ndarray) -> float:
 
 
 def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
-    """Return the size at which cells of all matrices fit their numbers.
+    """Return the width and height of cells in which the numbers of all matrices fit.
 
-    It is `MIN_CELL`, which has no room for numbers, if `columns` of such cells would be too wide.
+    If a row of `columns` such cells would be too wide, return `MIN_CELL`, without room for numbers.
     """
     width = max(map(width_for_numbers, matrices))
     return MIN_CELL if width * columns > MAX_WIDTH else (width, NUMBER_HEIGHT)
 
 
 def widen_to_labels(size: tuple[float, float], labels: Sequence[str]) -> tuple[float, float]:
-    """Widen cells to the labels of their columns, unless the matrix gets too wide."""
-    # Words are narrower than digits, for which `text_width` has room.
+    """Return the size of cells that are also wide enough for the labels of their columns.
+
+    If that would make the matrix too wide, the size stays the same.
+    """
+    # `text_width` is that of digits, and words are narrower.
     width = max(size[0], 6 + 0.9 * max(map(text_width, labels)))
     return (width, size[1]) if width * len(labels) <= MAX_WIDTH else size
 
@@ -105,9 +108,15 @@ def draw_cells(
     has_numbers: bool,
     is_short: bool = False,
 ) -> str:
-    """Draw the cells of a matrix; those that are True in `hidden` are crossed out, too.
+    """Draw the cells of a matrix.
 
-    Short numbers have two decimals, which the page's script keeps after an edit.
+    Args:
+        grid: the geometry of the cells.
+        matrix: the numbers or booleans; -inf and False are crossed out.
+        scale: the colours.
+        hidden: booleans, True where a cell is crossed out although it has a number.
+        has_numbers: whether the numbers are printed.
+        is_short: whether they have two decimals, also after an edit.
     """
     values = np.asarray(matrix)
     masked = ~values if values.dtype == bool else values == -np.inf
@@ -146,12 +155,12 @@ def tag_step(svg: str, matrix: np.ndarray, attribute: str = "data_val") -> str:
 
 
 def tag_index(svg: str, matrix: np.ndarray, index: tuple[int, ...]) -> str:
-    """Wrap a drawing of a number in a group with its index, if the matrix has a step."""
+    """Wrap a drawing of a number in a group with its index in the step, if the matrix has one."""
     return element("g", svg, data_at=index_in_step(matrix, index)) if step_name(matrix) else svg
 
 
 def inline_number(matrix: np.ndarray, index: tuple[int, ...]) -> str:
-    """Return a number of a matrix for use within a text element."""
+    """Return a number of a matrix as SVG for use within a text element."""
     text, step = text_node(number(matrix[index])), step_name(matrix)
     if not step:
         return text
@@ -229,7 +238,7 @@ def draw_column_labels(grid: Grid, labels: Sequence[str]) -> str:
 
 
 def draw_upward_labels(grid: Grid, labels: Sequence[str]) -> str:
-    """Write a label above each column that reads upwards, where cells are narrower than words."""
+    """Write a label above each column that reads upwards, for cells that are too narrow."""
     body = []
     for column, text in enumerate(labels):
         x, y = grid.centre(0, column)[0], grid.y - 6

@@ -23,7 +23,7 @@ from attention_docs.render.numbers import exact_number, number
 from attention_docs.render.references import index_in_step, step_name
 
 WIDTH, HEIGHT = 240, 170  # of the lines
-# The width of whole charts, if they are to be as wide as a text.
+# The width of a chart with its ticks and names; None for a plot as wide as `WIDTH`.
 CHART_WIDTH: ContextVar[float | None] = ContextVar("CHART_WIDTH", default=None)
 DASHES = (None, "6 3", "2 3", "8 3 2 3")
 MARKERS = (
@@ -102,7 +102,7 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
             finite, or one that is not positive on a logarithmic axis.
     """
     points_of_series = [_checked_points(curve, x, y) for curve in series]
-    # A series without a name has the style of the named one before it.
+    # The number of a style goes up at each name, so a series without one keeps the style before it.
     styles = [count - 1 for count in accumulate(bool(curve.name) for curve in series)]
     named_series = [
         (curve, points)
@@ -186,7 +186,7 @@ def _draw_series(curve: Series, points: np.ndarray, style: int, plot: Plot) -> s
 
 
 def _axis_data(plot: Plot) -> str:
-    """Return the scale of the y axis for the page's script, which moves points that change."""
+    """Return the ends of the y axis as text, by which the page's script moves edited points."""
     ticks = plot.y.ticks
     ends = ticks[0], ticks[-1], plot.y.unit, plot.top + plot.height, plot.top
     return " ".join(f"{end:g}" for end in ends) + (" logarithmic" if plot.y.logarithmic else "")
@@ -231,7 +231,7 @@ def _tick_texts(ticks: Sequence[float]) -> list[str]:
 
 
 def _without_overlap(y_positions: list[float]) -> list[float]:
-    """Move labels up until none overlaps another."""
+    """Return the positions of labels, moved up where they would overlap."""
     moved = list(y_positions)
     bottom_to_top = sorted(range(len(moved)), key=y_positions.__getitem__, reverse=True)
     label_below = math.inf

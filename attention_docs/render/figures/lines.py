@@ -104,7 +104,8 @@ def lines_panel(
         if matrix[row, column] > 0:
             tooltip = f"{names[row]} to {key_names[column]}: {number(matrix[row, column])}"
             fraction = matrix[row, column] / _largest(matrix)
-            line = _draw_line((left, right), query_rows[row], key_rows[column], fraction, tooltip)
+            ends = query_rows[row], key_rows[column]
+            line = _draw_line((left, right), ends, fraction, tooltip)
             lines.append(cells.tag_index(line, matrix, (row, column)))
     # The weights of a single query are printed in a column beside the keys.
     numbers = [] if query is None else [number(weight) for weight in matrix[queries[0]]]
@@ -118,10 +119,9 @@ def lines_panel(
         cells.tag_step("".join([*lines, *number_labels]), matrix),
         *(label(left - 8, y, token, "end") for y, token in zip(query_rows, names, strict=True)),
         *(label(right + 8, y, key, "start") for y, key in zip(key_rows, key_names, strict=True)),
-        _legend(left, 2 * LINE_HEIGHT + rows_height + LINE_HEIGHT / 2, _largest(matrix))
-        if has_legend
-        else "",
     ]
+    if has_legend:
+        body.append(_legend(left, 2.5 * LINE_HEIGHT + rows_height, _largest(matrix)))
     numbers_end = names_end + GAP + max(map(text_width, numbers)) if numbers else names_end
     width = 8 + max(numbers_end, right + 8 + text_width(titles[1]))
     height = 2 * LINE_HEIGHT + rows_height + (LINE_HEIGHT if has_legend else 0)
@@ -154,16 +154,23 @@ def _checked_weights(weights: Array) -> np.ndarray:
 
 
 def _row_positions(count: int, height: float) -> list[float]:
-    """Return the y of rows that are centred in a height below the titles."""
+    """Return the y of the middle of each row; the rows are centred in a height below the titles."""
     top = 2 * LINE_HEIGHT + (height - ROW_HEIGHT * count) / 2
     return [top + ROW_HEIGHT / 2 + ROW_HEIGHT * row for row in range(count)]
 
 
 def _draw_line(
-    sides: tuple[float, float], start: float, end: float, fraction: float, tooltip: str
+    x: tuple[float, float], y: tuple[float, float], fraction: float, tooltip: str
 ) -> str:
-    """Draw a curve from the left side to the right, whose width is a fraction of the maximum."""
-    left, right = sides
+    """Draw a curve between two points; its stroke has a fraction of the maximal width.
+
+    Args:
+        x: the left and the right end.
+        y: the height of the left and of the right end.
+        fraction: of the maximal stroke.
+        tooltip: the text shown on hover.
+    """
+    (left, right), (start, end) = x, y
     middle = (left + right) / 2
     return element(
         "path",

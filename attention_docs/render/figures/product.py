@@ -25,8 +25,7 @@ from attention_docs.render.figures.svg import (
 )
 from attention_docs.render.numbers import number
 
-# Between A or B and their product.
-GAP = 30
+GAP = 30  # between A or B and their product
 Triple = Sequence[str]
 
 
@@ -90,8 +89,10 @@ def product_figure(
     legend_width = max(scale.legend(0).width for scale in colour_scales[:2])
     grids = _lay_out(*matrices, row_labels, column_labels, inner, legend_width)
     marks = ((row, None), (None, column), (row, column))
-    fields = zip(names, matrices, colour_scales, roles, grids, marks, strict=True)
-    drawings = [MatrixDrawing(*values) for values in fields]
+    drawings = [
+        MatrixDrawing(*attributes)
+        for attributes in zip(names, matrices, colour_scales, roles, grids, marks, strict=True)
+    ]
     grid_a, grid_b, grid_ab = grids
     marked_pair = f"row {row + 1} · column {column + 1} = "
     marked_number = cells.inline_number(matrices[2], (row, column))

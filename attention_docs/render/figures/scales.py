@@ -29,9 +29,10 @@ MIN_SWATCH_WIDTH, SWATCH_COUNT = 14, 5
 
 
 class Scale(NamedTuple):
-    """A colour scale from `low`, which is zero or the opposite of `high`, to `high`.
+    """A colour scale from `low` to `high`.
 
-    Only a diverging scale has negative numbers, if its matrix has.
+    A sequential scale begins at zero. So does a diverging scale for a matrix without negative
+    numbers; for any other, `low` is `-high`.
     """
 
     kind: str
@@ -41,23 +42,23 @@ class Scale(NamedTuple):
 
     @property
     def group(self) -> dict[str, object]:
-        """Return the attributes of the group of all cells: the colour of positive numbers.
+        """The SVG attributes of a group of cells, which have the colour of positive numbers.
 
-        A matrix without a role is as grey as the input. The page's script needs to know which
-        scales begin at zero.
+        Without a role that is the grey of the input.
         """
+        # The page's script needs to know which scales begin at zero.
         from_zero = "" if self.kind == "sequential" else None
         return {"fill": FILLS[self.role or "input"], "data_from_zero": from_zero}
 
     def paint(self, value: float, max_opacity: float = OPACITY_UNDER_TEXT) -> dict[str, object]:
-        """Return the fill of a cell; positive numbers inherit the colour of their group."""
+        """Return the SVG attributes of a cell; positive numbers inherit the group's colour."""
         fraction = min(abs(value) / self.high, 1.0)
         return {"fill": MINUS if value < 0 else None, "fill_opacity": max_opacity * fraction}
 
     def legend(self, width: float, max_opacity: float = OPACITY_UNDER_TEXT) -> Panel:
         """Draw the scale, centred in a width, with numbers at its ends and at zero.
 
-        The panel is wider than that if the numbers need more room.
+        The panel is wider if the numbers need more room.
         """
         # The page's script fills the middle tick after an edit that makes a number negative.
         middle = ["0" if self.low else ""] if self.kind == "diverging" else []
@@ -68,9 +69,8 @@ class Scale(NamedTuple):
         length = SWATCH_COUNT * swatch_width
         width = max(width, length + widest_tick)
         left = (width - length) / 2
-        # Relative to the high end, because high - low could overflow.
-        low_share = self.low / self.high
-        values = self.high * np.linspace(low_share, 1, SWATCH_COUNT)
+        # As fractions of the high end, because high - low could overflow.
+        values = self.high * np.linspace(self.low / self.high, 1, SWATCH_COUNT)
         size = {"width": swatch_width, "height": 8}
         swatches = [
             element("rect", x=left + i * swatch_width, **size, **self.paint(value, max_opacity))

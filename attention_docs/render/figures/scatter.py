@@ -29,8 +29,8 @@ from attention_docs.render.references import row_reference
 AZIMUTH, ELEVATION = math.radians(-52), math.radians(25)
 UNIT = 100
 MARGIN = 40
-# Where a label is, right and down from its point, and its anchor. The labels of each set are on
-# another side, so that those of neighbouring points do not overlap.
+# The offset of a label to the right of its point and down, and its anchor. Each set has its labels
+# on another side, so that the labels of neighbouring points do not overlap.
 LABEL_OFFSETS = (
     (-8.0, -8.0, "end"),
     (8.0, -7.0, "start"),
@@ -158,7 +158,7 @@ def _right_margin(sets: Sequence[Points]) -> float:
 
 
 def _checked(points: Points, features: int, project: Callable[[np.ndarray], np.ndarray]) -> Points:
-    """Return points whose coordinates are a matrix and whose labels are strings."""
+    """Return points with their coordinates as a matrix and their labels as strings, if valid."""
     expected = f"(n, {features})"
     coordinates = arguments.matrix(points.name, points.coordinates, expected)
     if coordinates.shape[1] != features:
@@ -210,7 +210,7 @@ def _draw_line(start: Iterable[float], end: Iterable[float], **attributes: Any) 
 
 def _draw_floor(size: Sequence[int], to_paper: Projection) -> list[str]:
     """Draw the grid of whole units in the plane of the first two axes."""
-    height = (0,) * (len(size) - 2)
+    height = (0,) * (len(size) - 2)  # the third coordinate, in space
     along = [((x, 0, *height), (x, size[1], *height)) for x in range(size[0] + 1)]
     across = [((0, y, *height), (size[0], y, *height)) for y in range(size[1] + 1)]
     return [_draw_line(*to_paper(ends)) for ends in along + across]
@@ -272,7 +272,16 @@ def _draw_labelled_marker(
     label_offset: tuple[float, float, str],
     is_planar: bool = False,
 ) -> list[str]:
-    """Draw a point of the set with this index: a marker, its coordinates as tooltip, its label."""
+    """Draw a point: a marker with the coordinates as its tooltip, and the label beside it.
+
+    Args:
+        index: the index of the set, which decides on the marker.
+        points: the set.
+        row: the index of the point in the set.
+        position: the point on paper.
+        label_offset: how far right and down of the point the label is, and its anchor.
+        is_planar: whether the drawing is of a plane.
+    """
     (x, y), text = position, points.labels[row]
     right, down, anchor = label_offset
     coordinates = ", ".join(map(number, points.coordinates[row]))
@@ -293,7 +302,7 @@ def _draw_marker(
     is_planar: bool,
     **attributes: Any,
 ) -> str:
-    """Draw a marker, whose shape depends on the index of its set; in a plane, 0 is a ring."""
+    """Draw the marker of a set by its index; in a plane, the marker of the first set is a ring."""
     paint = colour(points.role)
     if is_planar and index == 0:
         # With these pointer events, the inside of the ring shows the tooltip, too.

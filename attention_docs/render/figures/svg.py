@@ -56,9 +56,9 @@ class Panel(NamedTuple):
     height: float
     body: str
     description: str
-    # Points in space as JSON: the page's script redraws them when the reader turns the drawing.
+    # Points in space as JSON, which the page's script redraws when the reader turns the drawing.
     points: str | None = None
-    # The name for screen readers, if it is one of several panels.
+    # For screen readers, if the panel is one of several in a figure.
     name: str = ""
 
 
@@ -96,10 +96,8 @@ def text_node(text: str) -> str:
 def label(
     x: float, y: float, text: str, anchor: str = "middle", *children: str, **attributes: object
 ) -> str:
-    """Write text that is vertically centred at y, followed by child elements.
-
-    Centred text in the text colour is the default of the whole figure.
-    """
+    """Write text that is vertically centred at y, followed by child elements."""
+    # `figure` sets this anchor and the text colour for all of its text.
     text_anchor = None if anchor == "middle" else anchor
     position = {"x": x, "y": y + FONT_SIZE / 3, "text_anchor": text_anchor}
     return element("text", with_subscripts(text), *children, **position, **attributes)
@@ -153,8 +151,7 @@ def text_width(text: str) -> float:
 def figure(panel: Panel, name: str, css_class: str = "drawing") -> Html:
     """Return a panel as a finished figure with a name and a description for screen readers.
 
-    The id is a digest of the content, so it
-    is reproducible and unique within a page.
+    The id is a digest of the content, so it is reproducible and unique within a page.
 
     Raises:
         ValueError: if there is no name or no description.
@@ -212,10 +209,10 @@ def beside(panels: Sequence[Panel], name: str) -> Html:
 
 
 def player(states: Sequence[Panel], name: str) -> Html:
-    """Return states of one thing as a finished figure, each with the name of its panel.
+    """Return panels as a finished figure that shows one of them at a time, under its name.
 
-    The page shows one state, and the reader steps to the others. Without scripts and on paper, all
-    of them stand side by side.
+    The panels are states of the same thing, through which the reader steps. Without scripts and on
+    paper, they stand side by side.
 
     Raises:
         ValueError: if the figure or a state has no name, or a state no description.
