@@ -16,8 +16,6 @@ from attention_docs.render.text import as_text
 
 LAYOUTS = (*calling.LAYOUTS, "nbd")
 FORMATS = {"text": as_text, "latex": latex_steps, "json": json_steps}
-
-
 CHECK_EPILOG = """\
 layouts, from b sequences, h heads, n positions and d features:
   bhnd  queries of shape (2, 8, 128, 64), as in PyTorch's scaled_dot_product_attention
@@ -170,13 +168,13 @@ def verify_examples(options: argparse.Namespace) -> int:
     """Recompute every example, and list those whose digits differ from the docstring."""
     xp = backend(options.backend)
     names = examples.names()
-    agreeing = 0
+    equal_count = 0
     for name in names:
         is_equal = as_text(examples.steps(name, xp)) == examples.expected(name)
         print(f"{name}: {'ok' if is_equal else 'DIFFERS from its committed digits'}")
-        agreeing += is_equal
-    print(f"{agreeing} of {len(names)} examples agree")
-    return 0 if agreeing == len(names) else 1
+        equal_count += is_equal
+    print(f"{equal_count} of {len(names)} examples agree")
+    return 0 if equal_count == len(names) else 1
 
 
 def split_names(argument: str) -> tuple[str, ...]:

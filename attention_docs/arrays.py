@@ -161,7 +161,7 @@ def check_finite(xp: ModuleType, name: str, array: Array) -> None:
     """Refuse NaN and infinity, which would spread to every output they touch.
 
     Raises:
-        ValueError: naming the first position that is not finite.
+        ValueError: if a number is not finite; the message names the first position.
     """
     invalid = ~xp.isfinite(array)
     if xp.count_nonzero(invalid):  # for small arrays NumPy's `any` is far slower
@@ -174,11 +174,12 @@ def check_no_overflow(xp: ModuleType, subject: str, array: Array) -> None:
     """Refuse a result that overflowed: a product of finite numbers can exceed the largest float.
 
     Args:
-        subject: subject and verb of the error message, with the names of the arguments:
-            `the scores of query and key hold`.
+        xp: the library of the array.
+        subject: the beginning of the error message, such as `the scores of query and key hold`.
+        array: the result.
 
     Raises:
-        ValueError: naming the first position that overflowed.
+        ValueError: if a number is not finite; the message names the first position.
     """
     invalid = ~xp.isfinite(array)
     if xp.count_nonzero(invalid):
@@ -191,10 +192,13 @@ def check_below_infinity(xp: ModuleType, name: str, array: Array, maximum: Array
     """Refuse NaN and +inf.
 
     Args:
-        maximum: the maximum of the array, or maxima along axes; it is NaN if any number is.
+        xp: the library of the array.
+        name: the name of the argument.
+        array: the argument.
+        maximum: the maximum of the array, or maxima along axes, which are NaN if a number is.
 
     Raises:
-        ValueError: naming the first position that holds either.
+        ValueError: if a number is NaN or +inf; the message names the first position.
     """
     if xp.count_nonzero(~(maximum < xp.inf)):
         element = describe_first(xp, ~(array < xp.inf), array)
@@ -216,7 +220,7 @@ def check_same_dtype(**arrays: Array) -> None:
     """Refuse arrays of different dtypes, as PyTorch does.
 
     Raises:
-        TypeError: naming the first array that differs.
+        TypeError: if a dtype differs from the first one; the message names the array.
     """
     (first_name, reference), *rest = arrays.items()
     for name, array in rest:
@@ -293,7 +297,7 @@ def displayable(name: str, array: Array) -> np.ndarray:
 
 
 def _as_floats(name: str, array: np.ndarray) -> np.ndarray:
-    """Convert integers beyond 64 bits, which NumPy stores as objects, to float64."""
+    """Convert an array of objects to float64; NumPy stores integers beyond 64 bits so."""
     try:
         return array.astype(float)
     except OverflowError:

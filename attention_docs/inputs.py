@@ -90,10 +90,10 @@ def prepare_inputs(
     window: Window | None = None,
     softcap: float | None = None,
 ) -> Inputs:
-    """Validate the arguments of `attention_steps`, except that query, key and value are finite.
+    """Validate the arguments of `attention_steps`, but not whether the numbers are finite.
 
-    `Inputs.check_finite` checks that. The kernels check it while they compute the bounds of the
-    arrays, to read them only once.
+    `Inputs.check_finite` does that for query, key and value. The kernels do it while they compute
+    the bounds of the arrays, to read them only once.
     """
     arrays = {"query": query, "key": key, "value": value}
     xp = namespace(**arrays, **drop_none(attn_mask=attn_mask))
@@ -218,7 +218,7 @@ def _infer_shapes(query: Array, key: Array, value: Array, enable_gqa: bool) -> t
 def _broadcast_leading_axes(
     axes: Shape, name: str, array: Array, query: Array, enable_gqa: bool
 ) -> Shape:
-    """Broadcast some axes with the leading axes of a key or value, (..., n, d)."""
+    """Return the shape that `axes` and the leading axes of a key or value broadcast to."""
     leading = array.shape[:-2]
     if enable_gqa:
         leading = _leading_axes_for_query_heads(name, query, array)
@@ -232,7 +232,7 @@ def _broadcast_leading_axes(
 
 
 def _leading_axes_for_query_heads(name: str, query: Array, array: Array) -> Shape:
-    """Return the leading axes of (..., heads, n, d) after its heads are repeated for query."""
+    """Return the leading axes of a (..., heads, n, d) array with its heads repeated for query."""
     if query.ndim < 3 or array.ndim < 3 or not array.shape[-3]:
         raise ValueError(f"{name} has shape {array.shape}; expected (..., heads, n, d)")
     if query.shape[-3] % array.shape[-3]:
@@ -260,7 +260,7 @@ def broadcast_shapes(one: Shape, other: Shape) -> Shape | None:
 
 
 def _max_bias(xp: ModuleType, attn_mask: Array, scores: Shape, query: Array) -> Array | float:
-    """Validate the mask for scores of a shape, and return its largest number, or 0 if boolean."""
+    """Validate a mask for scores of a shape; return its largest number, or 0 if it is boolean."""
     if broadcast_shapes(tuple(attn_mask.shape), scores) != scores:
         raise ValueError(
             f"attn_mask has shape {attn_mask.shape}; expected one that broadcasts to {scores}"

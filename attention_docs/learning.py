@@ -132,10 +132,10 @@ class Run(NamedTuple):
 
 
 def matrix_gradient(rows: Array, gradient: Array) -> Array:
-    """Return the gradient of a matrix W, summed over all positions of all sequences.
+    """Return the (d, e) gradient of a matrix W, summed over all positions of all sequences.
 
     Args:
-        rows: (..., d) what was multiplied by W.
+        rows: (..., d) rows that were multiplied by W.
         gradient: (..., e) gradient with respect to the product.
     """
     xp = namespace(rows=rows)
@@ -206,7 +206,16 @@ class Trainable(Protocol):
 def train(
     model: Trainable, weights: Weights, task: Task, rate: float, seed: int, decay: float = 0.0
 ) -> Iterator[Weights]:
-    """Yield the weights before each training step, indefinitely."""
+    """Yield the weights before each training step, indefinitely.
+
+    Args:
+        model: the model.
+        weights: the initial weights.
+        task: draws the batch of each step.
+        rate: Adam's learning rate.
+        seed: the seed of the batches.
+        decay: the weight decay, as in `Adam`.
+    """
     adam, random_state = Adam(rate, decay=decay), RandomState(seed)
     while True:
         yield weights
@@ -217,7 +226,7 @@ def train(
 
 
 def evaluate(model: Trainable, weights: Weights, batch: Batch) -> tuple[float, int]:
-    """Return the loss, and the accuracy in percent."""
+    """Return a model's mean loss on a batch, and its accuracy as a whole number of percent."""
     xp = namespace(tokens=batch.tokens)
     run = model.run(weights, batch.tokens)
     loss, _ = cross_entropy(run.logits, batch.targets)

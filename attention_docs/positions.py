@@ -214,7 +214,10 @@ def _angles(argument: str, positions: Array, frequencies: Array, xp: ModuleType)
     """Return positions times frequencies; refuse overflow, because infinity has no sine.
 
     Args:
-        argument: the first half of the error message: the argument and its value.
+        argument: the beginning of the error message: the argument and its value.
+        positions: the positions.
+        frequencies: the frequencies, which broadcast with the positions.
+        xp: the array library.
     """
     with ignoring_overflow():
         angles = positions * frequencies

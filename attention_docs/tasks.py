@@ -74,9 +74,9 @@ def walk(
     vocabulary: int = 6,
     shift: int = 1,
 ) -> Batch:
-    """Draw random walks around a circle; the target at each position is the next token.
+    """Draw random walks around a circle of tokens; the target at a position is the next token.
 
-    Steps of one and two are equally likely, so no model can have a mean loss below log 2. With a
+    Steps of one and two are equally likely, so no model can expect a mean loss below log 2. With a
     shift of 0 the target is the token itself.
     """
     start = random_state.randint(0, vocabulary, (batch_size, 1))

@@ -50,8 +50,8 @@ class TileState(NamedTuple):
 def tile_state(masked: Array, value: Array) -> TileState:
     """Return the state of (..., m, n) masked scores and (..., n, d_v) finite values."""
     xp = namespace(masked=masked, value=value)
-    # With a column of -inf, a tile without keys has a maximum, too.
     options = {"dtype": masked.dtype, "device": masked.device}
+    # With a hidden key added, a tile without keys has a maximum, too.
     hidden = xp.full((*masked.shape[:-1], 1), -xp.inf, **options)
     maximum = xp.max(xp.concat([masked, hidden], axis=-1), axis=-1)
     with ignoring_overflow():

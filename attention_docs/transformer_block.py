@@ -46,8 +46,8 @@ def norm_backward(gradient: Array, normed: Norm) -> Array:
     """Return the gradient with respect to the rows that were normalised."""
     xp = namespace(gradient=gradient)
     mean = xp.mean(gradient, axis=-1, keepdims=True)
-    along = xp.mean(gradient * normed.rows, axis=-1, keepdims=True)
-    return (gradient - mean - normed.rows * along) / normed.std
+    correlation = xp.mean(gradient * normed.rows, axis=-1, keepdims=True)
+    return (gradient - mean - normed.rows * correlation) / normed.std
 
 
 class BlockRun(NamedTuple):
@@ -139,12 +139,12 @@ class Block:
             for i in self.head_numbers
         ]
         steps = [attention_steps(*head, is_causal=True, scale=self.scale) for head in heads]
-        summed = with_positions
+        residual_sum = with_positions
         for i, attention in zip(self.head_numbers, steps, strict=True):
-            summed = summed + attention.output @ weights[f"W_O_{i}"]
-        attended = norm(summed)
-        before = attended.rows @ weights["W_1"] + weights["b_1"]
-        hidden = xp.where(before > 0, before, xp.zeros_like(before))
+            residual_sum = residual_sum + attention.output @ weights[f"W_O_{i}"]
+        attended = norm(residual_sum)
+        preactivation = attended.rows @ weights["W_1"] + weights["b_1"]
+        hidden = xp.where(preactivation > 0, preactivation, xp.zeros_like(preactivation))
         output = norm(attended.rows + hidden @ weights["W_2"])
         logits = output.rows @ weights["W_vocabulary"]
         return BlockRun(with_positions, heads, steps, attended, hidden, output, logits)
@@ -153,35 +153,45 @@ class Block:
         """Backpropagate the gradient of the logits of a run to all the weights."""
         xp = namespace(tokens=tokens)
         transpose = xp.matrix_transpose
+        # Each d_* is the gradient with respect to that value of `run`; d_sum_1 and d_sum_2 are
+        # those with respect to the residual sums.
         d_output = d_logits @ transpose(weights["W_vocabulary"])
-        d_fed = norm_backward(d_output, run.output)
-        d_hidden = d_fed @ transpose(weights["W_2"])
-        d_before = xp.where(run.hidden > 0, d_hidden, xp.zeros_like(d_hidden))
-        d_attended = d_fed + d_before @ transpose(weights["W_1"])
-        from_heads, dx = self._through_heads(weights, run, norm_backward(d_attended, run.attended))
+        d_sum_2 = norm_backward(d_output, run.output)
+        d_hidden = d_sum_2 @ transpose(weights["W_2"])
+        d_preactivation = xp.where(run.hidden > 0, d_hidden, xp.zeros_like(d_hidden))
+        d_attended = d_sum_2 + d_preactivation @ transpose(weights["W_1"])
+        d_sum_1 = norm_backward(d_attended, run.attended)
+        head_gradients, dx = self._through_heads(weights, run, d_sum_1)
         return {
             "W_vocabulary": matrix_gradient(run.output.rows, d_logits),
-            "W_2": matrix_gradient(run.hidden, d_fed),
-            "W_1": matrix_gradient(run.attended.rows, d_before),
-            "b_1": xp.sum(d_before, axis=(0, 1)),
-            **from_heads,
+            "W_2": matrix_gradient(run.hidden, d_sum_2),
+            "W_1": matrix_gradient(run.attended.rows, d_preactivation),
+            "b_1": xp.sum(d_preactivation, axis=(0, 1)),
+            **head_gradients,
             "X": matrix_gradient(tokens, dx),
             "E": xp.sum(dx, axis=0),
         }
 
     def _through_heads(
-        self, weights: Weights, run: BlockRun, d_summed: Array
+        self, weights: Weights, run: BlockRun, d_sum: Array
     ) -> tuple[Weights, Array]:
-        """Return the gradients of the heads' matrices and of their input, with the residual sum."""
-        transpose = namespace(d_summed=d_summed).matrix_transpose
+        """Return the gradients of the heads' matrices, and of x, the input of the block.
+
+        Args:
+            weights: by name.
+            run: the forward pass.
+            d_sum: the gradient of x + sum of Attention(...) W_O_h.
+        """
+        transpose = namespace(d_sum=d_sum).matrix_transpose
         gradients: Weights = {}
-        dx, d_value = d_summed, 0.0 * run.heads[0][2]
+        dx = d_sum  # through the residual connection
+        d_value = 0.0 * run.heads[0][2]  # summed over the heads, which share W_V
         for i, head, steps in zip(self.head_numbers, run.heads, run.steps, strict=True):
-            gradients[f"W_O_{i}"] = matrix_gradient(steps.output, d_summed)
-            d_head = d_summed @ transpose(weights[f"W_O_{i}"])
-            by = attention_backward(d_head, *head, is_causal=True, scale=self.scale)
-            d_value = d_value + by.value
-            for name, gradient in ((f"W_Q_{i}", by.query), (f"W_K_{i}", by.key)):
+            gradients[f"W_O_{i}"] = matrix_gradient(steps.output, d_sum)
+            d_head = d_sum @ transpose(weights[f"W_O_{i}"])
+            d_inputs = attention_backward(d_head, *head, is_causal=True, scale=self.scale)
+            d_value = d_value + d_inputs.value
+            for name, gradient in ((f"W_Q_{i}", d_inputs.query), (f"W_K_{i}", d_inputs.key)):
                 gradients[name] = matrix_gradient(run.with_positions, gradient)
                 dx = dx + gradient @ transpose(weights[name])
         gradients["W_V"] = matrix_gradient(run.with_positions, d_value)

@@ -74,16 +74,16 @@ def attend(
     shape = (*inputs.batch, queries, inputs.value.shape[-1])
     output = xp.empty(shape, dtype=inputs.dtype, device=inputs.query.device)
     ones = xp.ones((columns, 1), **options)  # a product with ones is faster than `sum`
-    local = threading.local()  # each thread reuses one buffer for the scores of a block
+    thread = threading.local()  # each thread reuses one buffer for the scores of a block
 
     def run_job(job: tuple[tuple[Inputs, Array], int]) -> None:
         """Compute the output of some queries of one head, in the buffer of this thread."""
         (head, head_output), start = job
         stop = min(start + rows, queries)
-        if not hasattr(local, "buffer"):
-            local.buffer = xp.empty((rows, columns), **options)
+        if not hasattr(thread, "buffer"):
+            thread.buffer = xp.empty((rows, columns), **options)
         head_output[start:stop, :] = _attend_rows(
-            head, start, stop, local.buffer, ones, weight_blocks
+            head, start, stop, thread.buffer, ones, weight_blocks
         )
 
     # Head by head, so that its keys stay in the cache. The last queries of a causal head see the
@@ -175,10 +175,10 @@ def _sum_rows(
 
 
 def _are_accurate(head: Inputs, total: Array) -> bool:
-    """Whether the sums of `bounded_weights`, and of values times weights, are accurate.
+    """Whether the totals of `bounded_weights` leave the weighted sums of values accurate.
 
-    No value exceeds the square root of the largest float, so with a total below it no weighted sum
-    of values overflows; half of it leaves room for rounding. A tiny total may lack digits.
+    No value exceeds the square root of the largest float. If no total does either, no weighted sum
+    of values overflows; half of that root leaves room for rounding. A tiny total may lack digits.
     """
     xp, limits = head.xp, head.xp.finfo(total.dtype)
     is_extreme = (total < limits.max**-0.25) | (total > limits.max**0.5 / 2)
@@ -191,7 +191,7 @@ def _are_accurate(head: Inputs, total: Array) -> bool:
 def bounded_weights(
     head: Inputs, start: int, stop: int, buffer: Array, shift: Array
 ) -> Iterator[WeightBlock]:
-    """Yield weights with the shift 0: no exponential can overflow."""
+    """Yield weights with the shift 0, for scores whose exponentials cannot overflow."""
     xp, dtype = head.xp, head.query.dtype
     exp, exp_factor = (full_range_exp(xp), 1.0) if head.has_float_mask else fastest_exp(xp)
     for scores, visible, rows, keys in _score_blocks(head, start, stop, buffer, exp_factor, dtype):
@@ -204,7 +204,7 @@ def bounded_weights(
 def online_weights(
     head: Inputs, start: int, stop: int, buffer: Array, shift: Array
 ) -> Iterator[WeightBlock]:
-    """Yield weights with the largest score so far as the shift."""
+    """Yield weights with the largest score so far as the shift, which is written to `shift`."""
     xp, exp = head.xp, full_range_exp(head.xp)
     shift[...] = xp.finfo(shift.dtype).min  # no score is lower
     for scores, visible, rows, keys in _score_blocks(head, start, stop, buffer, 1.0, xp.bool):
@@ -280,7 +280,7 @@ def _add_gradients(
 
 
 def _softcap_slopes(head: Inputs, scores: Array, rows: slice, keys: slice) -> Array:
-    """Return the derivatives of the softcap, 1 - tanh², from the scores after softcap and mask."""
+    """Return the (b, c) derivatives of the softcap, 1 - tanh², from the scores after the mask."""
     xp, softcap = head.xp, head.softcap or 1.0
     if not head.has_float_mask:
         return 1 - (scores / softcap) ** 2

@@ -11,27 +11,21 @@ from attention_docs.inputs import Inputs
 
 
 class Bounds(NamedTuple):
-    """Upper bounds of the Euclidean length of a row; inf where a square overflows.
-
-    Attributes:
-        query: the bound of the queries.
-        key: the bound of the keys.
-        value: the bound of the values.
-    """
+    """The Euclidean length of the longest query, key and value; inf if its square overflows."""
 
     query: float
     key: float
     value: float
 
 
-UNBOUNDED = Bounds(math.inf, math.inf, math.inf)  # the bounds of arrays that were not measured
+UNBOUNDED = Bounds(math.inf, math.inf, math.inf)  # of arrays that were not measured
 
 
 def measure_bounds(inputs: Inputs) -> Bounds:
     """Return the bounds of query, key and value.
 
     Raises:
-        ValueError: naming the first array, and the position in it, that is not finite.
+        ValueError: if a number is not finite; the message names the array and the position.
     """
     xp = inputs.xp
     with ignoring_overflow():
@@ -48,7 +42,7 @@ def longest_row(xp: ModuleType, name: str, rows: Array) -> float:
     A finite result proves that every number is finite; only this one number is copied to the host.
 
     Raises:
-        ValueError: naming the first position that is not finite.
+        ValueError: if a number is not finite; the message names the first position.
     """
     if 0 in rows.shape:
         return 0.0

@@ -12,11 +12,10 @@ from attention_docs.arrays import Array
 
 
 def fastest_exp(xp: ModuleType) -> tuple[Callable[..., Array], float]:
-    """Return a function and a factor such that the function of factor * x is e^x.
+    """Return a function f and a factor c such that f(c x) = e^x, for moderate exponents x.
 
     They are exp2 and log2(e), or exp and 1, whichever is faster. With vector instructions exp2
-    takes half the time of exp, without them twice. It is slow where it underflows, so use it for
-    moderate exponents only.
+    takes half the time of exp, without them twice. Where it underflows, exp2 is slow.
     """
     if is_numpy_namespace(xp) and _has_vector_exp2():
         return xp.exp2, math.log2(math.e)

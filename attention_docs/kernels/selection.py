@@ -15,7 +15,7 @@ MAX_SCORES_AT_ONCE = 128 * 128
 MAX_GROUPED_SCORES_AT_ONCE = 1024
 LOG2_E = math.log2(math.e)
 
-# With respect to query, key, value and a float mask.
+# The gradients with respect to query, key, value and a float mask, if there is one.
 Gradients = tuple[Array, Array, Array, Array | None]
 
 
@@ -74,7 +74,7 @@ def differentiate(
 def check_and_measure(inputs: Inputs) -> Bounds:
     """Check that the inputs are finite, and return their bounds.
 
-    The bounds are `UNBOUNDED`, without a pass over the arrays, where only the formula is suitable.
+    Where the formula is used anyway, the bounds are not measured, but `UNBOUNDED`.
     """
     queries, keys = inputs.query.shape, inputs.key.shape
     is_grouped = inputs.enable_gqa and queries[-3] != keys[-3]
@@ -92,8 +92,8 @@ def select_method(inputs: Inputs, bounds: Bounds) -> Method:
     No score is larger than the longest query times the longest key times the scale
     (Cauchy-Schwarz), nor than the softcap. `BOUNDED` requires that no exponential can overflow, nor
     underflow unless a float mask lowers its score. Whether sums of the weights are too large or too
-    small is checked later, by `blockwise`. It relies on values that are at most the square root of
-    the largest float, which they are if the square of their bound is finite.
+    small is checked later, by `blockwise`, which relies on values of at most the square root of the
+    largest float. That holds if their bound is finite, because its square is.
     """
     if bounds == UNBOUNDED or 0 in inputs.batch:
         return Method.FORMULA
