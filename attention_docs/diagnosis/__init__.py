@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from attention_docs.arrays import Array
 from attention_docs.diagnosis import checking, libraries, report
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import CASES, Case
@@ -78,30 +79,40 @@ def compare_with(
     reference: Callable[..., Any],
     tolerance: float,
 ) -> None:
-    """Compare a function with a reference, and report the failing call with the fewest numbers."""
+    """Compare a function with a reference on random calls.
+
+    Raises:
+        AssertionError: if a result differs; the message describes the failing call with the fewest
+            numbers.
+    """
     random, failures = np.random.RandomState(0), []
-    for i in range(RANDOM_CALLS):
+    for call in range(1, RANDOM_CALLS + 1):
         inputs = make_inputs(random)
         named = dict(inputs) if isinstance(inputs, Mapping) else {}
         positional = () if named else tuple(inputs)
-        expected, actual = (
-            libraries.to_numpy(f(*positional, **named)) for f in (reference, function)
-        )
+        expected = libraries.to_numpy(reference(*positional, **named))
+        actual = libraries.to_numpy(function(*positional, **named))
         shapes = [tuple(x.shape) for x in (*positional, *named.values()) if hasattr(x, "shape")]
-        call = (
-            f"the result of call {i + 1}, with arguments of shapes {', '.join(map(str, shapes))},"
-        )
-        size = sum(map(math.prod, shapes))
-        if actual.shape != expected.shape:
-            failures.append((size, f"{call} has shape {actual.shape}; expected {expected.shape}"))
-            continue
-        errors = np.where((actual == expected) | np.isnan(expected), 0.0, np.abs(actual - expected))
-        errors = np.nan_to_num(errors, nan=np.inf)
-        if errors.max(initial=0.0) > tolerance * np.abs(expected).max(initial=1.0):
-            worst = [int(j) for j in np.unravel_index(errors.argmax(), errors.shape)]
-            failures.append((size, f"{call} is off by {errors.max():.3g} at {worst}"))
+        difference = describe_difference(actual, expected, tolerance)
+        if difference:
+            listed = ", ".join(map(str, shapes))
+            message = f"the result of call {call}, with arguments of shapes {listed}, {difference}"
+            failures.append((sum(map(math.prod, shapes)), message))
     if failures:
-        raise AssertionError(min(failures)[1])
+        _, message = min(failures)
+        raise AssertionError(message)
+
+
+def describe_difference(actual: Array, expected: Array, tolerance: float) -> str:
+    """Say how a result differs from the expected one; "" if it does not. NaN expects any number."""
+    if actual.shape != expected.shape:
+        return f"has shape {actual.shape}; expected {expected.shape}"
+    errors = np.where((actual == expected) | np.isnan(expected), 0.0, np.abs(actual - expected))
+    errors = np.nan_to_num(errors, nan=np.inf)
+    if errors.max(initial=0.0) > tolerance * np.abs(expected).max(initial=1.0):
+        worst = [int(i) for i in np.unravel_index(errors.argmax(), errors.shape)]
+        return f"is off by {errors.max():.3g} at {worst}"
+    return ""
 
 
 def check_cache(
@@ -110,18 +121,19 @@ def check_cache(
     inputs: Any,
     tolerance: float = 1e-5,
 ) -> None:
-    """Check that a causal layer with a cache gives the same rows for all ways to cut its input.
+    """Check that a causal layer with a cache gives the same rows, however its input is split.
 
-    It is called with all positions at once, in two chunks, and with one position at a time.
+    The layer is called with all positions at once, in two chunks, and one position at a time.
 
     Args:
-        layer: takes the next inputs and a cache, and returns their rows, or these and a new cache.
+        layer: takes the next inputs and a cache; returns the rows of these inputs, or a tuple of
+            the rows and a new cache.
         make_cache: returns an empty cache.
         inputs: (b, n, ...) inputs, of any library.
         tolerance: how far a number may be off, relative to the largest one.
 
     Raises:
-        AssertionError: if it does not; the message says at which position and in which chunks.
+        AssertionError: if a row differs; the message says at which position and in which chunks.
 
     >>> def running_sum(x, cache):
     ...     return np.cumsum(x, axis=1)  # forgets the cache
@@ -141,10 +153,11 @@ def check_cache(
             start += size
         return np.concatenate(chunks, axis=1)
 
-    whole, half = output_in_chunks([n]), n // 2
-    for sizes in ([half, n - half], [half] + [1] * (n - half), [1] * n):
-        errors = np.nan_to_num(np.abs(output_in_chunks(sizes) - whole), nan=np.inf)
-        wrong = np.argwhere(errors > tolerance * np.abs(whole).max(initial=1.0))
+    at_once = output_in_chunks([n])
+    middle = n // 2
+    for sizes in ([middle, n - middle], [middle] + [1] * (n - middle), [1] * n):
+        errors = np.nan_to_num(np.abs(output_in_chunks(sizes) - at_once), nan=np.inf)
+        wrong = np.argwhere(errors > tolerance * np.abs(at_once).max(initial=1.0))
         if len(wrong):
             position, listed = wrong[:, 1].min(), ", ".join(map(str, sizes))
             raise AssertionError(
@@ -179,7 +192,7 @@ class Check:
 
     @cached_property
     def report(self) -> Report:
-        """The report of all cases, which the first one to need it makes."""
+        """The report of all cases; the first `Check` that reads it runs the check."""
         if not self.reports:
             try:
                 self.reports.append(checking.check(self.function, Settings(**self.settings)))
@@ -213,7 +226,7 @@ class Check:
 
 
 def reason_left_out(case: Case, result: Report) -> str:
-    """Return why a report has no verdict for a case."""
+    """Return why a report has no verdict on a case: it is for other functions than the checked."""
     is_for_layers = isinstance(case.call, LayerCall)
     if is_for_layers != isinstance(result.verdicts[0].case.call, LayerCall):
         return f"the case is for {'layers' if is_for_layers else 'plain attention'}"

@@ -109,7 +109,10 @@ def to_layout(array: Array, layout: str) -> Array:
 
 
 def from_layout(array: Array, layout: str) -> Array:
-    """Convert a result back to (b, h, n, d); inverse of `to_layout`."""
+    """Convert a result in a layout to (b, h, n, d); the inverse of `to_layout`.
+
+    A result with another number of axes stays as it is.
+    """
     if array.ndim != len(layout):
         return array
     kept = [axis for axis in "bhnd" if axis in layout]
@@ -123,7 +126,7 @@ def output_layout(description: Description, settings: Settings) -> str:
 
 
 def mask_to_layout(mask: Array, layout: str) -> Array:
-    """Drop or add leading axes of a mask to match the scores of a layout."""
+    """Return a mask with the number of axes that the scores have in a layout."""
     if layout in ("bhnd", "bnhd"):
         return mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
     if mask.ndim < 4:
@@ -136,10 +139,10 @@ def mask_to_layout(mask: Array, layout: str) -> Array:
 def translate_arguments(
     call: Call | LayerCall, description: Description, settings: Settings
 ) -> dict[str, Any]:
-    """Return the arguments of a call by the function's own names, in its layout.
+    """Return the arguments of a call in the function's layout, by the function's own names.
 
     Raises:
-        UnsupportedError: if the function lacks one of them.
+        UnsupportedError: if the function lacks one of the arguments.
     """
     names = description.names
     if isinstance(call, LayerCall):

@@ -147,7 +147,7 @@ def output_gradient(call: Call) -> Array:
 
 
 def quarters(*shape: int, start: float) -> Array:
-    """Return multiples of 1/4 in [-2, 2] without a pattern that could hide a mistake."""
+    """Return an array of multiples of 1/4 in [-2, 2], whose pattern hides no mistake."""
     waves: Array = 8 * np.sin(start + 1.3 * np.arange(np.prod(shape)))
     return waves.round().reshape(shape) / 4
 
@@ -171,7 +171,7 @@ def example_call() -> Call:
 
 
 def with_shifted_scores(square: Call) -> Call:
-    """Shift the scores of each query by a constant, up to plus or minus a thousand.
+    """Return a call in which the scores of each query are shifted by a constant, up to ±1000.
 
     The softmax is invariant to the shift, but without subtracting the row maximum the exponentials
     overflow or all become zero.
@@ -183,11 +183,11 @@ def with_shifted_scores(square: Call) -> Call:
 
 
 def with_huge_scores(square: Call) -> Call:
-    """Make products that exceed 65504, the largest number of float16, and are half of it scaled."""
+    """Return a call whose products exceed 65504, the largest float16, but not when scaled."""
     d = square.key.shape[-1]
-    falling = 2.0 ** -np.arange(square.key.shape[-2])[:, None]
+    halving = 2.0 ** -np.arange(square.key.shape[-2])[:, None]
     query = np.full_like(square.query, 128.0)
-    key = np.broadcast_to(2.0**8 / d**0.5 * falling, square.key.shape).round()
+    key = np.broadcast_to(2.0**8 / d**0.5 * halving, square.key.shape).round()
     return replace(square, query=query, key=key)
 
 
@@ -382,7 +382,8 @@ def head_cases(sized: Callable[..., Call]) -> Iterator[Case]:
     yield Case("grouped_heads", "grouped heads", isolates, grouped)
     square = sized(m=5, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
     shape = (*square.query.shape[:3], square.key.shape[2])
-    per_head, padding = (visible_keys(*s, start=7) for s in (shape, (shape[0], 1, 1, shape[3])))
+    per_head = visible_keys(*shape, start=7)
+    padding = visible_keys(shape[0], 1, 1, shape[3], start=7)
     bias = quarters(*shape, start=6)
     for name, isolates, call in (
         ("causal", "a causal mask", replace(square, is_causal=True)),

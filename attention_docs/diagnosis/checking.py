@@ -95,10 +95,10 @@ def check_with(
     if settings.mask == "hide" and not is_mask_given:
         verdicts = [note_inverted_mask(verdict, expect) for verdict in verdicts]
     first = next((verdict for verdict in verdicts if verdict.status == WRONG), None)
-    memory = describe_nondeterminism(worker, description, settings, outcomes, first)
-    if memory:
-        blamed = first or verdicts[0]
-        verdicts = [replace(v, status=WRONG, reason=memory) if v is blamed else v for v in verdicts]
+    nondeterminism = describe_nondeterminism(worker, description, settings, outcomes, first)
+    if nondeterminism:
+        index = verdicts.index(first) if first else 0
+        verdicts[index] = replace(verdicts[index], status=WRONG, reason=nondeterminism)
     else:
         explained = MistakeSearch(verdicts, outcomes, settings).run()
         hints = [blocks_hint(verdicts), strides_hint(verdicts)]
@@ -115,7 +115,7 @@ def check_with(
         ]
     wrong = [verdict for verdict in verdicts if verdict.status == WRONG]
     example, traceback = "", ""
-    if wrong and not memory:
+    if wrong and not nondeterminism:
         case = smallest(wrong[0].case, outcomes[wrong[0].case], worker, description, settings)
         outcome = worker.run(case, description, settings)
         example = example_code(worker.target, case, outcome, description, settings)
@@ -136,7 +136,10 @@ def cases_for(description: Description, settings: Settings) -> list[Case]:
 
 
 def note_inverted_mask(verdict: Verdict, expect: str | None) -> Verdict:
-    """Mark the case of a boolean mask as on purpose, because True was detected to hide keys."""
+    """Return the verdict on a boolean mask as `on purpose`, as True was detected to hide keys.
+
+    If a library's conventions are expected, it is `wrong`. Verdicts on other cases do not change.
+    """
     if verdict.case.name not in ("boolean_mask", "padding") or verdict.status != OK:
         return verdict
     return replace(verdict, status=WRONG if expect else ON_PURPOSE, reason=TRUE_HIDES.summary)
@@ -209,7 +212,10 @@ def is_bug(
 
 
 def is_other_form(call: Call, outcome: Outcome, description: Description) -> bool:
-    """Whether an argument may be meant in another form: a boolean mask, one limit or a number."""
+    """Whether the function may want an argument in another form than that of the call.
+
+    It may want a boolean instead of a float mask, or a window with two limits or of one number.
+    """
     has_one_mask = description.names.get("bias") == description.names.get("mask")
     is_float_mask = call.bias is not None and has_one_mask
     is_one_sided = None in (call.window or ())
@@ -239,7 +245,7 @@ def describe_nondeterminism(
     if differ(third, again):
         return "its output differs from call to call, so turn off randomness such as dropout"
     if wrong and wrong.case is case:
-        worker.stop()  # A new process has no state yet.
+        worker.stop()  # the next call starts a new process, without a state
         later = worker.run(case, description, settings)
         if later.failure or worst_difference(case, later.results, case.expected(), settings):
             later = again
@@ -255,7 +261,7 @@ def describe_nondeterminism(
 
 
 def negated(case: Case) -> Case:
-    """Return a call with the same shapes and other numbers, which a stale state would remember."""
+    """Return the case with negated inputs, which a state that is kept between calls remembers."""
     call = case.call
     inputs = {
         name: -getattr(call, name) for name in ("query", "key", "value") if hasattr(call, name)

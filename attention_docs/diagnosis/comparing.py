@@ -40,7 +40,7 @@ def shape_problem(case: Case, results: dict[str, Array], settings: Settings) -> 
 
 
 def effective_dtype(case: Case, settings: Settings) -> str:
-    """Return the coarsest dtype of the call, whose rounding the tolerance allows for."""
+    """Return the coarsest dtype that the call computes in, for the tolerance."""
     dtypes = (settings.dtype if case.dtype is None else case.dtype, settings.precision)
     return min((dtype for dtype in dtypes if dtype), key=PRECISION.__getitem__)
 
@@ -48,7 +48,11 @@ def effective_dtype(case: Case, settings: Settings) -> str:
 def worst_difference(
     case: Case, results: dict[str, Array], expected: dict[str, Array], settings: Settings
 ) -> tuple[str, tuple[int, ...]] | None:
-    """Return name and index of the number that differs most, if by more than rounding, or None."""
+    """Return the name of a wrong result, and the index of the number that is off by most.
+
+    The result is the first one that differs by more than rounding; None if none does. A result of
+    another shape has the index ().
+    """
     tolerance = case.tolerance(effective_dtype(case, settings))
     for name, array in expected.items():
         actual = results[name]
@@ -71,16 +75,17 @@ def within_tolerance(actual: Array, expected: Array, tolerance: float) -> Array:
 
 
 def coarser_precision(case: Case, outcome: Outcome, settings: Settings) -> str | None:
-    """Return the finest coarser dtype in which the function may have computed, if any.
+    """Return the dtype coarser than expected in which the function may have computed, if any.
 
-    Only float32 may explain an error by its size alone. For 16 bits the result must also be exact
-    in the dtype, because their rounding is as large as the effect of some mistakes.
+    Of several, the finest is returned. Only float32 may explain an error by its size alone. For 16
+    bits the result must also be exact in the dtype, because their rounding is as large as the
+    effect of some mistakes.
     """
     bits = PRECISION[effective_dtype(case, settings)]
-    coarser = {dtype: p for dtype, p in PRECISION.items() if p < bits}
-    for dtype in sorted(coarser, key=coarser.__getitem__, reverse=True):
-        (result,) = outcome.results.values()
-        mantissa, _ = np.frexp(result)
+    coarser = [dtype for dtype in PRECISION if PRECISION[dtype] < bits]
+    (result,) = outcome.results.values()
+    mantissa, _ = np.frexp(result)
+    for dtype in sorted(coarser, key=PRECISION.__getitem__, reverse=True):
         is_exact = not ((mantissa * 2.0 ** PRECISION[dtype]) % 1).any()
         trial = replace(settings, precision=dtype)
         is_right = worst_difference(case, outcome.results, case.expected(), trial) is None
@@ -114,7 +119,10 @@ def output_with(case: Case, deviations: Deviations) -> Array | None:
 
 
 def explains(case: Case, outcome: Outcome, deviations: Deviations, settings: Settings) -> bool:
-    """Whether mistakes or conventions give the actual output, compared in float32 or coarser."""
+    """Whether a case with these mistakes or conventions gives the actual output.
+
+    They are compared in float32 or coarser.
+    """
     if case.gradients or "output" not in outcome.results:
         return False
     output = output_with(case, deviations)
@@ -135,7 +143,7 @@ def float32_at_best(settings: Settings) -> Settings:
 
 @cache
 def changes_output(case: Case, deviations: Deviations) -> bool:
-    """Whether mistakes change the output of a case by more than the tolerance of `explains`."""
+    """Whether mistakes change the output of a case by more than `explains` tolerates."""
     output = output_with(case, deviations)
     if output is None or case.gradients:
         return False
@@ -168,7 +176,10 @@ def explaining_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Ite
 
 
 def explaining_pairs(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Mistakes]:
-    """Yield each pair of mistakes that explains a finite output; too many pairs explain NaN."""
+    """Yield each pair of mistakes that explains a wrong output.
+
+    An output with NaN or infinity gets none, because too many pairs would explain it.
+    """
     if not np.isfinite(outcome.results["output"]).all():
         return
     for pair in compatible_pairs():

@@ -1,4 +1,4 @@
-"""Detect by a few first calls whose arrays a function takes, in which sizes, and its masks."""
+"""Detect how to call a function by trying: its library, layout, sizes, precision and masks."""
 
 import itertools
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ from attention_docs.diagnosis.worker import Outcome, Worker
 
 LAYOUTS = calling.LAYOUTS
 WIDTHS = (16, 32, 64, 128)
-# From no limits to strict ones; the first that a function takes hold.
+# From no limits to strict ones. The first limits with which a call succeeds are used.
 LIMITS = (
     Limits(),
     Limits(equal_widths=True),
@@ -208,9 +208,9 @@ def detect_mask(
                 added = with_mask_added(trial_case)
                 if not is_right(added, boolean, trial, explanation):
                     return replace(trial, mask="keep")  # it takes a boolean mask, and gets it wrong
-            ones = replace(trial, mask="ones")
             takes_ones = kind == "ones"
             if kind == "keep":
+                ones = replace(trial, mask="ones")
                 result_of_ones = worker.run(trial_case, description, ones)
                 takes_ones = is_right(trial_case, result_of_ones, ones, explanation)
             trial = replace(trial, adds_masks=not takes_ones)
@@ -238,7 +238,7 @@ def detect_full_masks(
 
 
 def with_mask_added(case: Case) -> Case:
-    """Return the case in which a boolean mask counts as numbers that are added."""
+    """Return the case with its boolean mask as a float mask, which adds 1 where it is True."""
     assert isinstance(case.call, Call)
     assert case.call.mask is not None
     return replace(case, call=replace(case.call, mask=None, bias=case.call.mask.astype(float)))

@@ -1,6 +1,6 @@
 """Explain wrong results by mistakes of the catalogue, or by the first step that is wrong."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -37,7 +37,7 @@ class MistakeSearch:
         verdicts: the verdicts on cases with a result that mistakes can explain.
         outcomes: the outcome of each case.
         settings: how the function was called.
-        found: the mistakes found so far, which are tried first.
+        explanations: the mistakes that explained earlier cases, which are tried first.
         searches: the number of searches through all pairs so far.
     """
 
@@ -48,22 +48,24 @@ class MistakeSearch:
             verdict for verdict in verdicts if not (verdict.reason or verdict.case.gradients)
         ]
         self.outcomes, self.settings = outcomes, settings
-        self.found: list[Mistakes] = []
+        self.explanations: list[Mistakes] = []
         self.searches = 0
 
     def run(self) -> dict[str, Verdict]:
         """Return the wrong verdicts that mistakes explain, with these mistakes, by case."""
         explained = {}
         for verdict in self.verdicts:
-            if verdict.status == WRONG and (best := self.best(verdict)):
-                explained[verdict.case.name] = replace(verdict, mistakes=best)
-                self.found += [best] if best not in self.found else []
+            mistakes = self.best_explanation(verdict.case) if verdict.status == WRONG else ()
+            if mistakes:
+                explained[verdict.case.name] = replace(verdict, mistakes=mistakes)
+                if mistakes not in self.explanations:
+                    self.explanations.append(mistakes)
         return {name: self.with_reason(verdict, explained) for name, verdict in explained.items()}
 
-    def best(self, verdict: Verdict) -> Mistakes:
+    def best_explanation(self, case: Case) -> Mistakes:
         """Return the mistakes that explain a case and the most others; () if none explain it."""
-        case, outcome = verdict.case, self.outcomes[verdict.case]
-        candidates = [mistakes for mistakes in self.found if self.explains(mistakes, case)]
+        outcome = self.outcomes[case]
+        candidates = [mistakes for mistakes in self.explanations if self.explains(mistakes, case)]
         is_finite = np.isfinite(outcome.results["output"]).all()
         # Rounding to few bits can hide the difference between mistakes.
         if (case.dtype and is_finite) or any(len(mistakes) == 1 for mistakes in candidates):
@@ -81,25 +83,29 @@ class MistakeSearch:
     def rank(self, mistakes: Mistakes) -> tuple[int, bool, int, bool, int]:
         """Return a sort key for mistakes, in which the best explanation is largest.
 
-        It compares how many wrong cases they explain, whether one was found before, how few they
-        are, whether all right cases allow them, and how many of their typical cases were checked.
+        It compares how many wrong cases they explain, whether one of them explains an earlier case,
+        how few they are, whether all right cases allow them, and how many of their typical cases
+        were checked.
         """
         wrong, right = (
             [verdict.case for verdict in self.verdicts if verdict.status == status]
             for status in (WRONG, OK)
         )
         count = sum(self.explains(mistakes, case) for case in wrong)
-        was_found = any(set(mistakes) & set(found) for found in self.found)
+        is_known = any(set(mistakes) & set(earlier) for earlier in self.explanations)
         is_possible = not any(changes_output(case, mistakes) for case in right)
-        typical = sum(typical_case(m) == case.name for m in mistakes for case in (*wrong, *right))
-        return count, was_found, -len(mistakes), is_possible, typical
+        checked = {case.name for case in (*wrong, *right)}
+        typical_count = sum(typical_case(mistake) in checked for mistake in mistakes)
+        return count, is_known, -len(mistakes), is_possible, typical_count
 
     def with_reason(self, verdict: Verdict, explained: dict[str, Verdict]) -> Verdict:
         """Return a verdict with its reason: the mistakes, and a case that lacks their effect."""
         summaries = " and ".join(mistake.summary for mistake in verdict.mistakes)
         reason = f"its output is that of {summaries}"
-        others: Sequence[Verdict] = [explained.get(v.case.name, v) for v in self.verdicts]
-        unaffected = [other.case.name for other in others if lacks_effect(other, verdict.mistakes)]
+        verdicts = (explained.get(other.case.name, other) for other in self.verdicts)
+        unaffected = [
+            other.case.name for other in verdicts if lacks_effect(other, verdict.mistakes)
+        ]
         if unaffected:
             typical = set(map(typical_case, verdict.mistakes))
             name = next((name for name in unaffected if name in typical), unaffected[0])
@@ -108,7 +114,10 @@ class MistakeSearch:
 
 
 def lacks_effect(verdict: Verdict, mistakes: Mistakes) -> bool:
-    """Whether one of these mistakes would change the output of a case, but is not found there."""
+    """Whether one of the mistakes would change the output of a case, but the verdict lacks it.
+
+    A wrong case that no mistake explains does not count.
+    """
     if verdict.status != OK and not verdict.mistakes:
         return False
     return any(
@@ -141,9 +150,8 @@ def first_wrong_step(
 ) -> str:
     """Describe which step is the first wrong one: the scores, the softmax, or the weighted sum.
 
-    The logarithm of the weights recovers the scaled scores up to a constant for each row.
-
-    The probe is the same case with the identity as values, so its output is the weights.
+    The probe is the same case with the identity as values, so its output is the weights. Their
+    logarithm recovers the scaled scores up to a constant for each row.
     """
     if probe_outcome.failure or shape_problem(probe, probe_outcome.results, settings):
         return "could not recover its weights, as it does not take the identity for values"
@@ -220,7 +228,10 @@ def row_sum_problem(
 
 
 def scores_problem(weights: Array, masked: Array, hidden: Array) -> str:
-    """Compare scores, recovered from weights up to a constant per row, with the masked ones."""
+    """Describe how the scores that gave the weights differ from the right masked scores.
+
+    The weights tell the scores only up to a constant for each row.
+    """
     with np.errstate(all="ignore"):
         scores = centre_visible(np.log(weights), ~hidden)
     expected = centre_visible(masked, ~hidden)

@@ -243,7 +243,7 @@ def positional_inputs(
 def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the libraries whose arrays a function may take, the likeliest first.
 
-    A function of its own code takes those that its code names, then those that its module imports.
+    For a Python function they are those that its code uses, then those that its module imports.
     """
     while hasattr(function, "func"):  # a partial
         function = function.func
@@ -254,19 +254,16 @@ def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
     package = module_name.partition(".")[0].replace("jaxlib", "jax")
     if package in LIBRARIES:
         return (package,)
-    if not hasattr(inner, "__code__") and "torch" in repr(
-        inner
-    ):  # a function of PyTorch without a module
+    is_built_in = not hasattr(inner, "__code__")
+    if is_built_in and "torch" in repr(inner):  # PyTorch's built-in functions have no module
         return ("torch",)
     namespace = getattr(inner, "__globals__", None) or vars(sys.modules[type(inner).__module__])
     used = [namespace.get(name) for name in names_in_code(inner, namespace)]
     if owner := getattr(inner, "__closure__", None):
         used += [cell.cell_contents for cell in owner]
     packages = [top_level_package(value) for value in (*used, *namespace.values())]
-    libraries = dict.fromkeys(name for name in packages if name in LIBRARIES)
-    return tuple(name for name in (*libraries, "numpy") if importlib.util.find_spec(name)) or (
-        "numpy",
-    )
+    candidates = [*dict.fromkeys(name for name in packages if name in LIBRARIES), "numpy"]
+    return tuple(name for name in candidates if importlib.util.find_spec(name))
 
 
 def names_in_code(function: Any, namespace: Mapping[str, Any], depth: int = 2) -> list[str]:

@@ -1,4 +1,4 @@
-"""The catalogue of mistakes: how each changes attention; `mistakes.csv` has its words.
+"""The catalogue of mistakes: how each changes attention; `mistakes.csv` has the texts.
 
 A mistake replaces one or two steps of `recipe.attend`, so mistakes that replace different steps can
 be combined. A convention is a replacement that some libraries make on purpose.
@@ -125,8 +125,8 @@ def with_permuted_masks(order: Callable[[Array, int, int], Array]) -> StepFuncti
     """Return the changed steps if sequences and heads get the masks of wrong sequences.
 
     Args:
-        order: returns from arange(b), b and h the (b, h) indices of the sequences whose masks are
-            applied.
+        order: takes arange(b), b and h; returns (b, h) indices, the sequence whose mask is applied
+            to each sequence and head.
     """
 
     def mask(call: Call) -> Array:
@@ -187,8 +187,8 @@ def softmax_with_one_maximum(scores: Array) -> Array:
 
 
 def softmax_plus_one(scores: Array) -> Array:
-    powers = np.exp(scores)
-    weights: Array = powers / (1 + powers.sum(axis=-1, keepdims=True))
+    exponentials = np.exp(scores)
+    weights: Array = exponentials / (1 + exponentials.sum(axis=-1, keepdims=True))
     return weights
 
 
@@ -408,10 +408,10 @@ CHANGES: dict[str, StepFunctions] = {
     "no_output_projection": {"project_out": lambda merged, project: merged},
 }
 
-WORDS = (Path(__file__).parent / "mistakes.csv").read_text(encoding="utf-8")
+CATALOGUE = (Path(__file__).parent / "mistakes.csv").read_text(encoding="utf-8")
 MISTAKES = [
     Mistake(row["name"], row["summary"], row["fix"], CHANGES[row["name"]], row["section"])
-    for row in csv.DictReader(WORDS.splitlines())
+    for row in csv.DictReader(CATALOGUE.splitlines())
 ]
 
 TRUE_HIDES = Convention(

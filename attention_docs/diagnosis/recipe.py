@@ -129,7 +129,7 @@ def rotate(rows: Array, angles: Array | None) -> Array:
 
 
 def rounded_steps(bits: int) -> StepFunctions:
-    """Return the steps with each result rounded to some bits, in the range of float64."""
+    """Return steps whose results are rounded to `bits` bits, in the range of float64."""
 
     def rounded(array: Array) -> Array:
         mantissa, exponent = np.frexp(array)
@@ -138,9 +138,10 @@ def rounded_steps(bits: int) -> StepFunctions:
     def rounded_softmax(scores: Array) -> Array:
         """Return the softmax with each of its steps rounded."""
         maximum = scores.max(axis=-1, keepdims=True)
-        powers = rounded(np.exp(rounded(scores - np.where(np.isneginf(maximum), 0, maximum))))
-        total = rounded(powers.sum(axis=-1, keepdims=True))
-        return rounded(powers / np.where(total == 0, 1, total))
+        shifted = rounded(scores - np.where(np.isneginf(maximum), 0, maximum))
+        exponentials = rounded(np.exp(shifted))
+        total = rounded(exponentials.sum(axis=-1, keepdims=True))
+        return rounded(exponentials / np.where(total == 0, 1, total))
 
     return {
         "product": lambda query, key: rounded(query @ key.swapaxes(-1, -2)),

@@ -113,7 +113,7 @@ def format_report(report: Report, verbose: bool = False) -> str:
 
 
 def also_wrong(wrong: list[Verdict]) -> list[str]:
-    """Format the wrong cases that the first reason does not explain: the named, then the others."""
+    """Format the wrong cases with another reason than the first, those with a mistake first."""
     rest = [verdict for verdict in wrong if verdict.reason != wrong[0].reason]
     named = [verdict for verdict in rest if verdict.mistakes]
     names = [verdict.case.name for verdict in rest if not verdict.mistakes]
@@ -201,7 +201,11 @@ def totals(report: Report) -> str:
 
 
 def page_address(address: str) -> str:
-    """Return the URL of a page, its path in a clone if the site's address is unknown, or ""."""
+    """Return the URL of a page; without the site's address, its path in a clone, or "".
+
+    Args:
+        address: the path of the page below `docs/`, and perhaps an anchor.
+    """
     page, _, anchor = address.partition("#")
     site = site_address()
     if site is None:
@@ -228,7 +232,7 @@ def site_address() -> str | None:
 
 
 def as_github_annotation(report: Report) -> str:
-    """Format the first finding as an error that GitHub shows beside the code."""
+    """Format what is wrong first as an annotation, which GitHub shows beside the code."""
     wrong = [format_verdict(verdict) for verdict in report.verdicts if verdict.status == WRONG]
     unchecked = f"{totals(report)}; required, but not checked: {', '.join(report.missing) or '-'}"
     message = (wrong or [unchecked])[0].replace("%", "%25").replace("\n", "%0A")

@@ -29,10 +29,12 @@ ARRAY_CODE = {
 def smallest(
     case: Case, outcome: Outcome, worker: Worker, description: Description, settings: Settings
 ) -> Case:
-    """Return the smallest case that fails in the same way: by the same error, or by a number."""
-    if not isinstance(case.call, Call) or outcome.kind == "died":
-        return case
+    """Return the smallest case that fails in the same way: by the same error, or by a number.
 
+    A case of a layer or of gradients, or one that ends the process, is not reduced.
+    """
+    if not isinstance(case.call, Call) or case.gradients or outcome.kind == "died":
+        return case
     has_wrong_shape = not outcome.failure and bool(shape_problem(case, outcome.results, settings))
 
     def fails(candidate: Case) -> bool:
@@ -45,10 +47,9 @@ def smallest(
         if has_wrong_shape:
             return bool(shape_problem(candidate, other.results, settings))
         difference = worst_difference(candidate, other.results, candidate.expected(), settings)
+        # Numbers near zero would not show what is wrong.
         return difference is not None and np.abs(candidate.expected()["output"]).max() > 0.1
 
-    if case.gradients:
-        return case
     while smaller := next(filter(fails, smaller_cases(case)), None):
         case = smaller
     return case
@@ -146,7 +147,7 @@ def outcome_comment(case: Case, outcome: Outcome, settings: Settings) -> str:
 
 
 def as_printed(actual: Any, expected: Any) -> str:
-    """Print two numbers with as many digits as tell them apart."""
+    """Return two numbers as text, with as many digits as tell them apart."""
     for digits in range(5, 18):
         texts = f"{actual:.{digits}g}", f"{expected:.{digits}g}"
         if texts[0] != texts[1]:

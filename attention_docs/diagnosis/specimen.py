@@ -8,8 +8,8 @@ from attention_docs.arrays import Array
 def attention(query: Array, key: Array, value: Array, mask: Array | None = None) -> Array:
     """Compute attention with the wrong scale and the mask after the softmax."""
     scores = query @ key.T / key.shape[-1]
-    powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-    weights = powers / powers.sum(axis=-1, keepdims=True)
+    exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+    weights = exponentials / exponentials.sum(axis=-1, keepdims=True)
     if mask is not None:
         weights = np.where(mask, weights, 0.0)
     output: Array = weights @ value

@@ -40,8 +40,8 @@ class Outcome:
         results: float64 arrays by name; empty if the call failed.
         failure: why the call failed: the function raised, timed out, ended its process or does not
             support the case; empty if it succeeded.
-        kind: `unsupported` if the case was not asked, `refused` if the function raised an error of
-            its own, `raised` if it raised any other, `died` if it gave no answer.
+        kind: `unsupported` if the function does not take the case, `refused` if its own code raised
+            the error, `raised` if other code did, `died` if it gave no answer.
         traceback: the lines of the traceback that are in the function's own code.
         problems: what is wrong beside the numbers: changed inputs, another dtype or device.
         notes: side effects of the call: prints, warnings.
@@ -262,16 +262,16 @@ def run_case(
 
 
 def failed_outcome(error: BaseException) -> Outcome:
-    """Describe an error; one that the function's own code raises is a refusal."""
-    failure = f"it raised {type(error).__name__}: {loading.first_line(error)}"
+    """Describe an error; if a `raise` or `assert` of the function made it, it is a refusal."""
     frames = traceback.extract_tb(error.__traceback__)
-    ours = os.path.dirname(__file__)
-    own = [frame for frame in frames if not frame.filename.startswith(ours)]
-    is_own_error = bool(own) and (own[-1].line or "").startswith(("raise ", "assert "))
+    our_folder = os.path.dirname(__file__)
+    their_frames = [frame for frame in frames if not frame.filename.startswith(our_folder)]
+    last_line = (their_frames[-1].line or "") if their_frames else ""
+    is_refusal = last_line.startswith(("raise ", "assert "))
     return Outcome(
-        failure=failure,
-        kind="refused" if is_own_error or isinstance(error, NotImplementedError) else "raised",
-        traceback="".join(traceback.format_list(own[-3:])),
+        failure=f"it raised {type(error).__name__}: {loading.first_line(error)}",
+        kind="refused" if is_refusal or isinstance(error, NotImplementedError) else "raised",
+        traceback="".join(traceback.format_list(their_frames[-3:])),
     )
 
 
@@ -300,24 +300,31 @@ def call_function(
         if name != out_name and not np.array_equal(before[name], after[name], equal_nan=True)
     ]
     problems = [f"it changes its input {', '.join(changed)}"] if changed else []
-    first, notes = next(arguments[name] for name in array_names), []
-    for aspect in ("dtype", "device"):
-        expected, actual = (
-            str(getattr(x, aspect, "")).removeprefix("torch.") for x in (first, output)
-        )
-        if actual == expected:
-            continue
-        words = f"its result has {aspect} {actual}; expected {expected}"
-        if library == "torch":
-            problems.append(words)
-        elif case.dtype == "float32":  # NumPy widens by itself, as where a factor is np.float64
-            notes.append(words)
+    notes = []
+    mismatches = dtype_or_device_mismatches(output, arguments[array_names[0]])
+    if library == "torch":
+        problems += mismatches
+    elif case.dtype == "float32":  # NumPy widens by itself, as where a factor is np.float64
+        notes = mismatches
     result = libraries.to_numpy(output)
     if isinstance(case.call, LayerCall):
         result = calling.layer_to_layout(result, settings.layout or "bnd")
     else:
         result = calling.from_layout(result, calling.output_layout(description, settings))
     return Outcome({"output": result}, problems=tuple(problems), notes=tuple(notes), item=item)
+
+
+def dtype_or_device_mismatches(output: Any, argument: Any) -> list[str]:
+    """Describe where the dtype and the device of an output are not those of an argument."""
+    mismatches = []
+    for attribute in ("dtype", "device"):
+        expected, actual = (
+            str(getattr(array, attribute, "")).removeprefix("torch.")
+            for array in (argument, output)
+        )
+        if actual != expected:
+            mismatches.append(f"its result has {attribute} {actual}; expected {expected}")
+    return mismatches
 
 
 def call_by_position(
