@@ -38,7 +38,7 @@ def check(
     require: tuple[str, ...] = (),
     **settings: Any,
 ) -> Report | None:
-    """Check a function object, or anything that has a reference.
+    """Check an attention function, or compare any function with a reference.
 
     Args:
         function: a function, or `module:function` or `path/to/file.py:function`.
@@ -226,7 +226,7 @@ class Check:
 
 
 def reason_left_out(case: Case, result: Report) -> str:
-    """Return why a report has no verdict on a case: it is for other functions than the checked."""
+    """Return why a report has no verdict on a case: what functions the case is for."""
     is_for_layers = isinstance(case.call, LayerCall)
     if is_for_layers != isinstance(result.verdicts[0].case.call, LayerCall):
         return f"the case is for {'layers' if is_for_layers else 'plain attention'}"

@@ -84,11 +84,11 @@ class Description:
 
     @property
     def is_layer(self) -> bool:
-        """Whether it projects its inputs into heads."""
+        """Whether the function projects its inputs into heads."""
         return self.layer is not None or bool({"W_Q", "W_packed"} & self.names.keys())
 
     def is_required(self, ours: str) -> bool:
-        """Whether it has an argument of this name of ours, without a default."""
+        """Whether the function requires an argument, given by our name for it."""
         return ours in self.names and self.names[ours] not in self.defaults
 
 

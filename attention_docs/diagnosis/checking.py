@@ -100,19 +100,7 @@ def check_with(
         index = verdicts.index(first) if first else 0
         verdicts[index] = replace(verdicts[index], status=WRONG, reason=nondeterminism)
     else:
-        explained = MistakeSearch(verdicts, outcomes, settings).run()
-        hints = [blocks_hint(verdicts), strides_hint(verdicts)]
-        verdicts = [
-            add_location(
-                explained.get(v.case.name, v),
-                outcomes[v.case],
-                worker,
-                description,
-                settings,
-                hints,
-            )
-            for v in verdicts
-        ]
+        verdicts = with_explanations(verdicts, outcomes, worker, description, settings)
     wrong = [verdict for verdict in verdicts if verdict.status == WRONG]
     example, traceback = "", ""
     if wrong and not nondeterminism:
@@ -121,6 +109,25 @@ def check_with(
         example = example_code(worker.target, case, outcome, description, settings)
         traceback = outcomes[wrong[0].case].traceback
     return Report(worker.target, settings, verdicts, require, example, traceback)
+
+
+def with_explanations(
+    verdicts: list[Verdict],
+    outcomes: dict[Case, Outcome],
+    worker: Worker,
+    description: Description,
+    settings: Settings,
+) -> list[Verdict]:
+    """Return the verdicts with the mistakes that explain them, or with the first wrong step."""
+    by_mistakes = MistakeSearch(verdicts, outcomes, settings).run()
+    hints = [blocks_hint(verdicts), strides_hint(verdicts)]
+    explained = []
+    for verdict in verdicts:
+        case = verdict.case
+        verdict = by_mistakes.get(case.name, verdict)
+        verdict = add_location(verdict, outcomes[case], worker, description, settings, hints)
+        explained.append(verdict)
+    return explained
 
 
 def cases_for(description: Description, settings: Settings) -> list[Case]:
@@ -234,25 +241,25 @@ def describe_nondeterminism(
     case = next(iter(outcomes))
     if wrong and not outcomes[wrong.case].failure and not wrong.reason:
         case = wrong.case
-    before = outcomes[case]
-    again, third = (worker.run(case, description, settings) for _ in range(2))
-    if before.failure or again.failure or third.failure:
+    first = outcomes[case]
+    second, third = (worker.run(case, description, settings) for _ in range(2))
+    if first.failure or second.failure or third.failure:
         return ""
 
-    def differ(first: Outcome, second: Outcome) -> bool:
-        return worst_difference(case, first.results, second.results, settings) is not None
+    def differ(one: Outcome, other: Outcome) -> bool:
+        return worst_difference(case, one.results, other.results, settings) is not None
 
-    if differ(third, again):
+    if differ(third, second):
         return "its output differs from call to call, so turn off randomness such as dropout"
     if wrong and wrong.case is case:
         worker.stop()  # the next call starts a new process, without a state
         later = worker.run(case, description, settings)
         if later.failure or worst_difference(case, later.results, case.expected(), settings):
-            later = again
+            later = second
     else:
         worker.run(negated(case), description, settings)
         later = worker.run(case, description, settings)
-    if later.failure or differ(later, before):
+    if later.failure or differ(later, first):
         return (
             "its output depends on earlier calls, so look for a state that it keeps, such as a "
             "cache with too few keys"

@@ -1,7 +1,7 @@
 """Detect how to call a function by trying: its library, layout, sizes, precision and masks."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from attention_docs.diagnosis import calling, recipe
@@ -42,10 +42,10 @@ def detect(worker: Worker, description: Description, settings: Settings) -> Sett
     Raises:
         LoadError: if there are none; the message says which to pass.
     """
-    problems: dict[str, list[str]] = {}
+    layouts_by_problem: dict[str, list[str]] = {}
     tracebacks: list[str] = []
     for candidates in settings_to_try(description, settings):
-        fitting: list[tuple[int, int, Settings, Case, Outcome]] = []
+        fitting: list[tuple[Case, Outcome, Settings]] = []
         for trial in candidates:
             case = first_case(description, trial)
             outcome = worker.run(case, description, trial)
@@ -55,22 +55,22 @@ def detect(worker: Worker, description: Description, settings: Settings) -> Sett
                     "see why, or raise the time limit with --limit"
                 )
             problem = outcome.failure or shape_problem(case, outcome.results, trial)
-            if problem:
-                layouts = problems.setdefault(problem, [])
-                if trial.layout not in layouts and trial.limits == Limits():
-                    layouts.append(trial.layout or "")
-                tracebacks += [outcome.traceback] if outcome.traceback else []
-            else:
-                trial = replace(trial, item=outcome.item)
-                fitting.append((rank(case, outcome, trial), len(fitting), trial, case, outcome))
+            if not problem:
+                fitting.append((case, outcome, replace(trial, item=outcome.item)))
+                continue
+            layouts = layouts_by_problem.setdefault(problem, [])
+            if trial.layout not in layouts and trial.limits == Limits():
+                layouts.append(trial.layout or "")
+            if outcome.traceback:
+                tracebacks.append(outcome.traceback)
         if fitting:
-            *_, best, case, outcome = min(fitting, key=lambda candidate: candidate[:2])
+            case, outcome, best = min(fitting, key=lambda arguments: rank(*arguments))
             best = detect_causality(case, outcome, description, best)
             return detect_mask(worker, description, best, case, outcome)
     reasons = [
-        f"in {'every layout' if len(tried) == len(LAYOUTS) else ', '.join(tried)} {problem}"
-        for problem, tried in problems.items()
-        if tried
+        f"in {'every layout' if len(layouts) == len(LAYOUTS) else ', '.join(layouts)} {problem}"
+        for problem, layouts in layouts_by_problem.items()
+        if layouts
     ]
     raise LoadError(
         f"{worker.target} cannot be called: {'; '.join(reasons)}; say with --layout and --names "
@@ -180,45 +180,65 @@ def bottom_right_call(case: Case) -> Call:
 def detect_mask(
     worker: Worker, description: Description, settings: Settings, case: Case, outcome: Outcome
 ) -> Settings:
-    """Detect what a mask means: for pairs of positions or for keys, and what True or 1 does."""
+    """Detect what a mask means: for pairs of positions or for keys, and what True or 1 does.
+
+    Args:
+        worker: calls the function.
+        description: the function.
+        settings: how to call it, but for the mask.
+        case: a case without a mask.
+        outcome: the outcome of that case, which may be wrong because of a mistake. Then the outcome
+            of a case with a mask only has to be wrong in the same way.
+    """
     names = description.names
     if description.is_layer or not {"mask", "padding"} & names.keys():
         return settings
     kinds = (settings.mask,) if settings.mask else calling.MASKS
-    mistakes: list[tuple[Mistake, ...]] = [()]
+    explanations: list[tuple[Mistake, ...]] = [()]
     if not is_right(case, outcome, settings):
-        mistakes += explaining_mistakes(case, outcome, settings)
-    cases = {case.name: case for case in cases_within(settings.limits)}
-    forms = [(False, cases["boolean_mask"])] if "mask" in names else []
-    padding = cases["padding"]
-    if "h" not in (settings.layout or ""):
-        padding = replace(padding, call=first_head(padding.call))
-    if "b" in (settings.layout or ""):
-        forms.append((True, padding))
+        explanations += explaining_mistakes(case, outcome, settings)
     callable_settings = []
     results: dict[tuple[bool, str], Outcome] = {}
-    for (keys_only, mask_case), kind in itertools.product(forms, kinds):
+    for (keys_only, mask_case), kind in itertools.product(mask_cases(names, settings), kinds):
         trial = replace(settings, mask=kind, keys_only=keys_only)
-        trial_case = always_causal(mask_case) if settings.always_causal else mask_case
-        result = results[keys_only, kind] = worker.run(trial_case, description, trial)
-        explanation = next((m for m in mistakes if is_right(trial_case, result, trial, m)), None)
-        if explanation is not None:
+        result = results[keys_only, kind] = worker.run(mask_case, description, trial)
+        mistakes = next((m for m in explanations if is_right(mask_case, result, trial, m)), None)
+        if mistakes is not None:
             boolean = results.get((keys_only, "keep"))
             if kind == "additive" and boolean and not boolean.failure:
-                added = with_mask_added(trial_case)
-                if not is_right(added, boolean, trial, explanation):
+                added = with_mask_added(mask_case)
+                if not is_right(added, boolean, trial, mistakes):
                     return replace(trial, mask="keep")  # it takes a boolean mask, and gets it wrong
             takes_ones = kind == "ones"
             if kind == "keep":
                 ones = replace(trial, mask="ones")
-                result_of_ones = worker.run(trial_case, description, ones)
-                takes_ones = is_right(trial_case, result_of_ones, ones, explanation)
+                result_of_ones = worker.run(mask_case, description, ones)
+                takes_ones = is_right(mask_case, result_of_ones, ones, mistakes)
             trial = replace(trial, adds_masks=not takes_ones)
-            return detect_full_masks(worker, description, trial, explanation)
+            return detect_full_masks(worker, description, trial, mistakes)
         if not result.failure:
             callable_settings.append(trial)
     fallback = replace(settings, mask=kinds[0], keys_only="mask" not in names)
     return next(iter(callable_settings), fallback)
+
+
+def mask_cases(names: Mapping[str, str], settings: Settings) -> list[tuple[bool, Case]]:
+    """Return the cases that tell what a mask means, each after whether its mask is for keys only.
+
+    Args:
+        names: the function's argument names, keyed by ours.
+        settings: how to call the function.
+    """
+    layout = settings.layout or ""
+    cases = {case.name: case for case in cases_within(settings.limits)}
+    pairs, padding = cases["boolean_mask"], cases["padding"]
+    if "h" not in layout:
+        padding = replace(padding, call=first_head(padding.call))
+    if settings.always_causal:
+        pairs, padding = always_causal(pairs), always_causal(padding)
+    for_pairs = [(False, pairs)] if "mask" in names else []
+    for_keys = [(True, padding)] if "b" in layout else []
+    return for_pairs + for_keys
 
 
 def detect_full_masks(

@@ -89,24 +89,42 @@ def gradients(
         UnsupportedError: if the library has no automatic differentiation.
     """
     if library == "torch":
-        tensors = [arguments[name].requires_grad_() for name in names]
-        (function(**arguments) * upstream).sum().backward()
-        lost = [name for name, tensor in zip(names, tensors, strict=True) if tensor.grad is None]
-        if lost:
-            raise ValueError(f"the gradient of {' and '.join(lost)} is lost: it is detached")
-        return {name: tensor.grad for name, tensor in zip(names, tensors, strict=True)}
+        return torch_gradients(function, arguments, names, upstream)
     if library == "jax":
-        jax = importlib.import_module("jax")
-        constants = {name: value for name, value in arguments.items() if name not in names}
-        inputs = {name: arguments[name] for name in names}
-        gradient = jax.grad(lambda x: (function(**x, **constants) * upstream).sum())
-        results: dict[str, Any]
-        try:
-            results = jax.jit(gradient)(inputs)  # faster than compiling each operation
-        except jax.errors.JAXTypeError:  # the function branches on values, which jit forbids
-            results = gradient(inputs)
-        return results
+        return jax_gradients(function, arguments, names, upstream)
     raise UnsupportedError("its library has no gradients")
+
+
+def torch_gradients(
+    function: Callable[..., Any], arguments: dict[str, Any], names: list[str], upstream: Any
+) -> dict[str, Any]:
+    """Return what `gradients` does for PyTorch.
+
+    Raises:
+        ValueError: if an argument gets no gradient.
+    """
+    tensors = {name: arguments[name].requires_grad_() for name in names}
+    (function(**arguments) * upstream).sum().backward()
+    lost = [name for name, tensor in tensors.items() if tensor.grad is None]
+    if lost:
+        raise ValueError(f"the gradient of {' and '.join(lost)} is lost: it is detached")
+    return {name: tensor.grad for name, tensor in tensors.items()}
+
+
+def jax_gradients(
+    function: Callable[..., Any], arguments: dict[str, Any], names: list[str], upstream: Any
+) -> dict[str, Any]:
+    """Return what `gradients` does for JAX."""
+    jax = importlib.import_module("jax")
+    constants = {name: value for name, value in arguments.items() if name not in names}
+    inputs = {name: arguments[name] for name in names}
+    gradient = jax.grad(lambda x: (function(**x, **constants) * upstream).sum())
+    results: dict[str, Any]
+    try:
+        results = jax.jit(gradient)(inputs)  # faster than compiling each operation
+    except jax.errors.JAXTypeError:  # the function branches on values, which jit forbids
+        results = gradient(inputs)
+    return results
 
 
 # Parts of a submodule's name that do not tell which projection it is: `q_proj` and `to_q` are Q.
@@ -128,6 +146,27 @@ def read_layer(module: Any) -> LayerCall:
         LoadError: if a parameter is not recognised by its name, or the heads are not.
     """
     module.eval()
+    weights, biases = read_parameters(module)
+    width = weights["Q"].shape[1]
+    heads = head_count(module)
+    if heads is None or width % heads:
+        raise LoadError(f"the number of its heads is not recognised; expected one of {HEADS}")
+    rows = 8 * np.sin(5 + 1.3 * np.arange(2 * 5 * weights["Q"].shape[0]))
+    inputs = rows.round().reshape(2, 5, -1) / 4
+    key_heads = weights["K"].shape[1] * heads // width
+    rotation = None
+    if "position_embeddings" in inspect.signature(module.forward).parameters:
+        rates = 0.5 ** np.arange(width // heads // 2)
+        rotation = np.arange(64)[:, None] * np.tile(rates, 2)
+    return LayerCall(inputs, inputs, heads, weights, biases, False, key_heads, rotation)
+
+
+def read_parameters(module: Any) -> tuple[dict[str, Array], dict[str, Array]]:
+    """Return the weights and the biases of a PyTorch module by the letters Q, K, V and O.
+
+    Raises:
+        LoadError: if a parameter is not recognised by its name.
+    """
     weights: dict[str, Array] = {}
     biases: dict[str, Array] = {}
     for name, parameter in module.named_parameters():
@@ -143,18 +182,7 @@ def read_layer(module: Any) -> LayerCall:
             array = array.T  # PyTorch's Linear keeps the transpose
         parts = np.split(array, len(letters), axis=-1)
         (biases if kind == "bias" else weights).update(zip(letters, parts, strict=True))
-    width = weights["Q"].shape[1]
-    heads = head_count(module)
-    if heads is None or width % heads:
-        raise LoadError(f"the number of its heads is not recognised; expected one of {HEADS}")
-    rows = 8 * np.sin(5 + 1.3 * np.arange(2 * 5 * weights["Q"].shape[0]))
-    inputs = rows.round().reshape(2, 5, -1) / 4
-    key_heads = weights["K"].shape[1] * heads // width
-    rotation = None
-    if "position_embeddings" in inspect.signature(module.forward).parameters:
-        rates = 0.5 ** np.arange(width // heads // 2)
-        rotation = np.arange(64)[:, None] * np.tile(rates, 2)
-    return LayerCall(inputs, inputs, heads, weights, biases, False, key_heads, rotation)
+    return weights, biases
 
 
 HEADS = ("num_heads", "n_head", "n_heads", "num_attention_heads", "heads", "nhead")
