@@ -72,7 +72,7 @@ def unwrap_arguments(tex: str) -> str:
 
 
 def as_factor(text: str) -> str:
-    """Return a numerator or denominator, in parentheses unless it is a single one.
+    """Return a numerator or denominator, in parentheses unless it is a single factor.
 
     >>> as_factor(" Q K"), as_factor(" sqrt(d_k) ")
     ('(Q K)', 'sqrt(d_k)')

@@ -90,7 +90,8 @@ def formulas(page: str) -> list[Formula]:
 
 
 def html_without_katex(formula: Formula) -> str | None:
-    """Return a short inline formula as HTML; displayed ones need KaTeX's spacing."""
+    """Return a short inline formula as HTML, or None if it needs KaTeX."""
+    # A displayed formula needs KaTeX's spacing.
     return None if formula.display else short_formula(formula.tex)
 
 

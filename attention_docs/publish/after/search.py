@@ -73,7 +73,7 @@ def write_index(site: Path, pages: Mapping[str, str], *, offline: bool = False) 
     if not index_file.is_file():
         return
     index = json.loads(index_file.read_text(encoding="utf-8"))
-    sections = list(searchable(index["docs"], pages))
+    sections = list(searchable_sections(index["docs"], pages))
     if offline:
         write_json(index_file, {**index, "docs": sections})
     else:
@@ -81,7 +81,7 @@ def write_index(site: Path, pages: Mapping[str, str], *, offline: bool = False) 
         write_json(index_file.with_name("documents.json"), {"docs": sections})
 
 
-def searchable(sections: Iterable[Section], pages: Mapping[str, str]) -> Iterator[Section]:
+def searchable_sections(sections: Iterable[Section], pages: Mapping[str, str]) -> Iterator[Section]:
     """Yield the sections that are worth searching, with their keywords and boosts.
 
     A page of definitions, such as the glossary, becomes one section for each term.

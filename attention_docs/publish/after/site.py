@@ -58,16 +58,7 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
             pages |= pictures.add_pictures(site, pages, page_files, project)
         typeset = typesetting.result()
     write_text(site / FORMULA_STYLE_SHEET, fonts.style_sheet(project, typeset.values()))
-
-    def look_up_matrix(reference: str) -> LabelledArray:
-        array = np.asarray(look_up(reference, project.examples.steps))
-        return LabelledArray(array, labels_of(look_up_labels(reference)))
-
-    for path, page in pages.items():
-        page = search.with_worker(page, offline=project.offline)
-        page = tables.align_numbers(formulas.insert(page, typeset, look_up_matrix))
-        # Browsers refuse to preload from files.
-        write_text(site / path, page if project.offline else preload.with_preloads(page))
+    write_pages(site, pages, typeset, project)
     for path, script in live.graph_scripts(project.examples.graphs()).items():
         write_text(site / path, script)
     sitemap.set_date(site, repository.commit_day(project.root))
@@ -88,6 +79,22 @@ def read_pages(site: Path) -> dict[str, str]:
         path.relative_to(site).as_posix(): path.read_bytes().decode()
         for path in site.rglob("*.html")
     }
+
+
+def write_pages(
+    site: Path, pages: Mapping[str, str], typeset: Mapping[Formula, str], project: Project
+) -> None:
+    """Write pages with their formulas, aligned tables, search worker and preload links."""
+
+    def look_up_matrix(reference: str) -> LabelledArray:
+        array = np.asarray(look_up(reference, project.examples.steps))
+        return LabelledArray(array, labels_of(look_up_labels(reference)))
+
+    for path, page in pages.items():
+        page = search.with_worker(page, offline=project.offline)
+        page = tables.align_numbers(formulas.insert(page, typeset, look_up_matrix))
+        # Browsers refuse to preload from files.
+        write_text(site / path, page if project.offline else preload.with_preloads(page))
 
 
 def write_text(path: Path, text: str) -> None:

@@ -59,9 +59,9 @@ def program(markdown: str, heading: str) -> str:
 
 
 def statements(session: str) -> Iterator[str]:
-    """Yield the statements of a session; what a prompt would show is printed.
+    """Yield the statements of a session; an expression is printed if its value is shown there.
 
-    A blank line ends each block, as Python's prompt expects it.
+    A blank line ends each compound statement, because Python's prompt expects one.
     """
     for example in doctest.DocTestParser().get_examples(session):
         code = example.source.rstrip()
