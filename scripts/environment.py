@@ -21,7 +21,7 @@ STATE = os.path.join(VENV, "attention-docs.json")
 
 
 def install(lock):
-    """Install `requirements/<lock>.txt` into .venv if it has changed, and return its interpreter.
+    """Install `requirements/<lock>.txt` into .venv if it has changed; return .venv's interpreter.
 
     The lock `test` includes `site`. If nothing has changed, this takes a few milliseconds. After an
     interruption the next call installs what is missing.

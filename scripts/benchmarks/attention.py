@@ -117,7 +117,7 @@ def measure_memory(n):
 
 
 def measure_error():
-    """Return the largest difference from float64 results over ten seeds."""
+    """Return the largest difference of ours and of PyTorch's from float64, over ten seeds."""
     largest = {"ours": 0.0, "torch": 0.0 if HAS_TORCH else NOT_MEASURED}
     for seed in range(10):
         arrays = normal((4, 1024, FEATURES), seed)
@@ -136,7 +136,8 @@ def measure_small_input():
     def repeat(function):
         return lambda: [function(query, key, value) for _ in range(SMALL_CALLS)]
 
-    return compare({"ours": repeat(ours), "lines": repeat(plain_attention)}, to="lines")
+    contenders = {"ours": repeat(ours), "lines": repeat(plain_attention)}
+    return compare(contenders, denominator="lines")
 
 
 def measure_length(n):
@@ -162,11 +163,11 @@ def measure_decoding(n):
         "cached": lambda: ours(query[:, -1:], key, value),
     }
     with one_blas_thread():
-        return {"n": n, **compare(contenders, to="cached", of="recomputed")}
+        return {"n": n, **compare(contenders, numerator="recomputed", denominator="cached")}
 
 
 def measure_grouped_queries(key_heads, n=8192):
-    """Compare a query in 8 heads with 8 heads of keys and values to grouped-query attention."""
+    """Compare attention of a query with 8 heads of keys and values to `key_heads` heads."""
     query, _, _ = normal((8, 1, FEATURES))
     _, key, value = normal((8, n, FEATURES))
     shared_key, shared_value = key[:key_heads], value[:key_heads]
@@ -174,7 +175,8 @@ def measure_grouped_queries(key_heads, n=8192):
         "all": lambda: ours(query, key, value),
         "grouped": lambda: ours(query, shared_key, shared_value, enable_gqa=True),
     }
-    return {"n": n, "key_heads": key_heads, **compare(contenders, to="grouped", of="all")}
+    comparison = compare(contenders, numerator="all", denominator="grouped")
+    return {"n": n, "key_heads": key_heads, **comparison}
 
 
 def measure_tiles(n, width=256):
@@ -191,29 +193,29 @@ def measure_tiles(n, width=256):
         "ours": lambda: ours(query, key, value),
         "plain": lambda: plain_attention(query, key, value),
     }
-    return {"n": n, **compare(contenders, of="tiles")}
+    return {"n": n, **compare(contenders, numerator="tiles")}
 
 
-def compare(contenders, to=None, rounds=ROUNDS, of="ours"):
+def compare(contenders, numerator="ours", denominator=None, rounds=ROUNDS):
     """Run contenders in turn, and summarize their times.
 
     Args:
         contenders: functions without arguments, by name.
-        to: the contender whose time divides that of `of`; by default each, in a dictionary.
-        rounds: how often each runs.
-        of: the contender whose time is divided.
+        numerator: the contender whose time is the numerator of the ratios.
+        denominator: that of the only ratio; if left out, there is a ratio to each contender.
+        rounds: how often each contender runs.
     """
-    result = summary(measure_in_turn(contenders, rounds), of)
-    return {**result, "ratio": result["ratio"][to]} if to else result
+    result = summary(measure_in_turn(contenders, rounds), numerator)
+    return {**result, "ratio": result["ratio"][denominator]} if denominator else result
 
 
-def summary(times, of="ours"):
-    """Return the median seconds of each contender, and the median ratios of `of` to the others."""
+def summary(times, numerator="ours"):
+    """Return the median seconds of each contender, and the median ratio of one to each other."""
     seconds, ratios = {}, {}
     for name, contender_times in times.items():
         seconds[name] = statistics.median(contender_times)
-        if name != of:
-            ratios[name] = median_ratio(times[of], contender_times)
+        if name != numerator:
+            ratios[name] = median_ratio(times[numerator], contender_times)
     return {"seconds": seconds, "ratio": ratios}
 
 
@@ -243,7 +245,7 @@ def normal(shape, seed=0):
 
 
 def torch_attention(query, key, value, causal):
-    """Return a function that calls PyTorch's, with four axes, as that is slower with three."""
+    """Return a function that calls PyTorch's, with four axes, because three would be slower."""
     import torch
 
     tensors = [torch.from_numpy(array)[None] for array in (query, key, value)]
@@ -264,7 +266,10 @@ def products(query, key, value, causal, weight_blocks=bounded_weights):
 
 
 def floor(scaled, key, value, causal, exp, weight_blocks=bounded_weights):
-    """Compute only products, exponentials and sums; return the unnormalised output and the sums."""
+    """Compute products, exponentials and sums only; return the undivided output and the sums.
+
+    This is what blockwise attention cannot do without.
+    """
     output = np.zeros_like(scaled, shape=(*scaled.shape[:-1], value.shape[-1]))
     sums = np.zeros_like(scaled, shape=(*scaled.shape[:-1], 1))
     ones = np.ones_like(key, shape=(key.shape[-2], 1))
@@ -316,7 +321,7 @@ def plain_attention(query, key, value, causal=False):
 def row_by_row(query, key, value):
     """Compute attention with a Python call for each row of scores.
 
-    So does "Attention Calculation", source 003 in docs/errata.md.
+    "Attention Calculation", source 003 in docs/errata.md, does the same.
     """
     scores = query @ key.swapaxes(-1, -2) / np.sqrt(key.shape[-1])
     weights = np.apply_along_axis(lambda row: np.exp(row) / np.sum(np.exp(row)), -1, scores)

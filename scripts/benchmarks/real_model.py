@@ -46,7 +46,7 @@ def compare_with_transformers(path, model, tokenizer):
     theirs = transformers.AutoModelForCausalLM.from_pretrained(
         path.parent, gguf_file=path.name, dtype=torch.float32, attn_implementation="eager"
     )
-    largest = {"hidden states": 0.0, "weights": 0.0, "logits": 0.0}
+    largest_differences = {"hidden states": 0.0, "weights": 0.0, "logits": 0.0}
     for text in TEXTS:
         tokens = tokenizer.encode(text)
         with torch.no_grad():
@@ -61,10 +61,10 @@ def compare_with_transformers(path, model, tokenizer):
         for name, arrays in pairs.items():
             for ours, expected in arrays:
                 expected = expected[0].numpy()
-                difference = np.abs(ours - expected).max() / np.abs(expected).max()
-                largest[name] = max(largest[name], float(difference))
+                difference = float(np.abs(ours - expected).max() / np.abs(expected).max())
+                largest_differences[name] = max(largest_differences[name], difference)
     versions = {package: results.version(package) for package in ENGINE[:2]}
-    return {"texts": len(TEXTS), "versions": versions, "largest_difference": largest}
+    return {"texts": len(TEXTS), "versions": versions, "largest_difference": largest_differences}
 
 
 if __name__ == "__main__":

@@ -131,7 +131,12 @@ def check(attention):
 
 
 def compare_reports(original, mutant):
-    """Return whether the verdicts on a mutant differ from the original's, and its mistakes."""
+    """Compare the reports on the original and on a mutant, which is None if it cannot be called.
+
+    Returns:
+        Whether a verdict differs, whether the mutant only raises, the mistakes that are named, and
+        the first reason.
+    """
     if not mutant:
         return {"is_detected": True, "raises": True, "names": [], "reason": "it cannot be called"}
     pairs = zip(original.verdicts, mutant.verdicts, strict=True)
@@ -177,7 +182,7 @@ def mutations(tree):
 
 
 def own_nodes(statement):
-    """Yield a statement and its expressions, without those of nested statements."""
+    """Yield a statement and the nodes of its expressions, but not those of nested statements."""
     if isinstance(statement, ast.FunctionDef):
         return
     yield statement
