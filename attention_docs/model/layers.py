@@ -106,9 +106,10 @@ def swiglu(x: Array, W_gate: Array, W_up: Array, W_down: Array) -> Array:
 
 def _check_shapes(x: Array, W_gate: Array, W_up: Array, W_down: Array) -> None:
     """Refuse arrays whose shapes do not fit each other."""
-    for name, array, axes in (("x", x, "(..., n, d)"), ("W_gate", W_gate, "(d, d_ff)")):
-        if array.ndim < 2 or (name != "x" and array.ndim != 2):
-            raise ValueError(f"{name} has shape {array.shape}; expected {axes}")
+    if x.ndim < 2:
+        raise ValueError(f"x has shape {x.shape}; expected (..., n, d)")
+    if W_gate.ndim != 2:
+        raise ValueError(f"W_gate has shape {W_gate.shape}; expected (d, d_ff)")
     if W_gate.shape[0] != x.shape[-1]:
         raise ValueError(
             f"W_gate has shape {W_gate.shape}; expected ({x.shape[-1]}, d_ff) to match x"

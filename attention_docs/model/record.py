@@ -66,8 +66,8 @@ def record(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     induction_head = heads.strongest(kinds["induction"], 1)[0]
     pronoun = pronoun_heads(model, tokenizer)
     return {
-        "sentence": sentence(model, tokenizer),
-        "sentences": [all_heads(model, tokenizer, text) for text in SENTENCES],
+        "sentence": pronoun_head_on_opening(model, tokenizer),
+        "sentences": [weights_of_all_heads(model, tokenizer, text) for text in SENTENCES],
         "kinds": {name: rounded(scores, 3) for name, scores in kinds.items()},
         "strongest": {
             name: {
@@ -78,7 +78,7 @@ def record(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
         },
         "sinks": sinks(model, tokenizer, kinds["first token"]),
         "pronoun": pronoun,
-        "induction": induction(model, induction_head),
+        "induction": losses_on_repetition(model, induction_head),
         "next": next_words(model, tokenizer),
         "continued": continued(model, tokenizer),
         "ablation": ablation(model, tokenizer, Head(*pronoun["best"]), induction_head),
@@ -109,23 +109,23 @@ def name_of(tokenizer: Tokenizer, token: int) -> str:
     return text.strip() or {" ": "(space)", "\n": "(line end)"}.get(text, "(spaces)")
 
 
-def sentence(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return the queries, keys and weights of one head on the opening sentence."""
+def pronoun_head_on_opening(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return the queries, keys and weights of the pronoun head on the opening sentence."""
     tokens = tokenizer.encode(SENTENCE)
     layer, head = PRONOUN_HEAD
-    group = head // (model.heads // model.kv_heads)
+    key_head = head // (model.heads // model.kv_heads)
     steps = list(model.run(tokens))[layer]
     return {
         "text": SENTENCE,
         "tokens": words(tokenizer, tokens),
         "head": list(PRONOUN_HEAD),
         "query": rounded(steps.query[head], 2),
-        "key": rounded(steps.key[group], 2),
+        "key": rounded(steps.key[key_head], 2),
         "weights": rounded(steps.attention.weights[head], 4),
     }
 
 
-def all_heads(model: Llama, tokenizer: Tokenizer, text: str) -> dict[str, Any]:
+def weights_of_all_heads(model: Llama, tokenizer: Tokenizer, text: str) -> dict[str, Any]:
     """Return the tokens of a text, and for each layer the packed weights of each head."""
     tokens = tokenizer.encode(text)
     return {
@@ -158,17 +158,17 @@ def unpack_percents(packed: str) -> list[list[int]]:
 
 def kinds_of_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Array]:
     """Return the scores of each kind, (layers, h), averaged over the texts."""
-    runs = [(tokens := tokenizer.encode(text), run_weights(model, tokens)) for text in TEXTS]
-    long_words, weights = runs[-1]
-    repeated = [
+    texts = [tokenizer.encode(text) for text in TEXTS]
+    on_texts = [run_weights(model, tokens) for tokens in texts]
+    on_repetitions = [
         run_weights(model, heads.repeated_sequence(model, REPEATED_LENGTH, seed)) for seed in SEEDS
     ]
-    starts = heads.word_starts(words(tokenizer, long_words))
+    starts = heads.word_starts(words(tokenizer, texts[-1]))
     return {
-        "previous token": np.mean([heads.previous_token(w) for _, w in runs], axis=0),
-        "first token": np.mean([heads.first_token(w) for _, w in runs], axis=0),
-        "first of the word": heads.first_of_word(weights, starts),
-        "induction": np.mean([heads.induction(w) for w in repeated], axis=0),
+        "previous token": np.mean([heads.previous_token(w) for w in on_texts], axis=0),
+        "first token": np.mean([heads.first_token(w) for w in on_texts], axis=0),
+        "first of the word": heads.first_of_word(on_texts[-1], starts),
+        "induction": np.mean([heads.induction(w) for w in on_repetitions], axis=0),
     }
 
 
@@ -189,6 +189,7 @@ def pronoun_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     best = heads.strongest(scores, 1)[0]
     tested = noun_weights(model, tokenizer, held_out)[:, :, best.layer, best.head]
     is_correct = tested[:, 0] > tested[:, 1]
+    is_first = np.array([sentence.is_first for sentence in held_out])
     order = heads.strongest(scores, scores.size)
     fraction = np.mean(on_nouns[:, 0] > on_nouns[:, 1], axis=0)
     return {
@@ -200,21 +201,17 @@ def pronoun_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
         "score_of_opening": float(scores[PRONOUN_HEAD]),
         "right": {
             "this head": percent(np.mean(is_correct)),
-            "nearest noun": percent(np.mean([not s.is_first for s in held_out])),
-            "first noun": percent(np.mean([s.is_first for s in held_out])),
+            "nearest noun": percent(np.mean(~is_first)),
+            "first noun": percent(np.mean(is_first)),
             "first token": 0,
         },
         "mean_weights": rounded(np.mean(tested, axis=0), 4),
-        "right_if_first": percent(
-            np.mean([c for s, c in zip(held_out, is_correct, strict=True) if s.is_first])
-        ),
-        "right_if_second": percent(
-            np.mean([c for s, c in zip(held_out, is_correct, strict=True) if not s.is_first])
-        ),
-        "wrong": [s.text for s, c in zip(held_out, is_correct, strict=True) if not c],
+        "right_if_first": percent(np.mean(is_correct[is_first])),
+        "right_if_second": percent(np.mean(is_correct[~is_first])),
+        "wrong": [held_out[index].text for index in np.flatnonzero(~is_correct)],
         "trial": {
-            s.text: [s.antecedent, *rounded(pair, 3)]
-            for s, pair in zip(held_out, tested, strict=True)
+            sentence.text: [sentence.antecedent, *rounded(on_both, 3)]
+            for sentence, on_both in zip(held_out, tested, strict=True)
         },
     }
 
@@ -226,15 +223,12 @@ def percent(fraction: Any) -> float:
 def noun_weights(model: Llama, tokenizer: Tokenizer, sentences: Sequence[Sentence]) -> Array:
     """Return the weights from *they* on antecedent and other noun, (sentences, 2, layers, h)."""
     weights = []
-    for each in sentences:
-        tokens = tokenizer.encode(each.text)
-        row = run_weights(model, tokens)[..., -1, :]
-        weights.append(
-            [
-                np.sum(row[..., positions_of(tokenizer, tokens, noun)], axis=-1)
-                for noun in (each.antecedent, each.other)
-            ]
-        )
+    for sentence in sentences:
+        tokens = tokenizer.encode(sentence.text)
+        of_pronoun = run_weights(model, tokens)[..., -1, :]
+        nouns = (sentence.antecedent, sentence.other)
+        positions = [positions_of(tokenizer, tokens, noun) for noun in nouns]
+        weights.append([np.sum(of_pronoun[..., of_noun], axis=-1) for of_noun in positions])
     return np.asarray(weights)
 
 
@@ -257,19 +251,17 @@ def sinks(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str, Any]:
         hidden.append(losses(model, tokens, mask=without_first(len(tokens)))[1:])
     capital = tokenizer.encode(CAPITAL)
     paris = tokenizer.encode(" Paris")[0]
-    seen = [
-        softmax(model.logits(capital, mask=mask)[-1])
-        for mask in (None, without_first(len(capital)))
-    ]
+    next_word = softmax(model.logits(capital)[-1])
+    next_word_hidden = softmax(model.logits(capital, mask=without_first(len(capital)))[-1])
     return {
         "share": percent(np.mean(of_sentence > 0.5)),
         "share_of_texts": percent(np.mean(scores > 0.5)),
         "by_layer": rounded(np.mean(of_sentence, axis=1), 3),
         "loss": float(np.mean(np.concatenate(whole))),
         "loss_hidden": float(np.mean(np.concatenate(hidden))),
-        "paris": float(seen[0][paris]),
-        "paris_hidden": float(seen[1][paris]),
-        "instead": tokenizer.decode([int(np.argmax(seen[1]))]),
+        "paris": float(next_word[paris]),
+        "paris_hidden": float(next_word_hidden[paris]),
+        "instead": tokenizer.decode([int(np.argmax(next_word_hidden))]),
     }
 
 
@@ -286,10 +278,10 @@ def losses(model: Llama, tokens: Sequence[int], **options: Any) -> Array:
     return -np.log(probabilities[np.arange(len(tokens) - 1), tokens[1:]])
 
 
-def induction(model: Llama, head: Head) -> dict[str, Any]:
+def losses_on_repetition(model: Llama, head: Head) -> dict[str, Any]:
     """Return the loss by position on repeated random tokens, with and without a head."""
     texts = [heads.repeated_sequence(model, REPEATED_LENGTH, seed) for seed in SEEDS]
-    without = zeroed(head)
+    without = with_output_of(head, 0.0)
     by_position = np.mean([losses(model, tokens) for tokens in texts], axis=0)
     ablated = np.mean([losses(model, tokens, replace_heads=without) for tokens in texts], axis=0)
     return {
@@ -318,14 +310,15 @@ def next_words(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
         logits if way == "logits" else next_token_probabilities(logits, **options)
         for way, options in ways.items()
     ]
+    with_top_p = columns[-1]
     return {
         "text": CAPITAL,
         "ways": list(ways),
         "top": {
-            name_of(tokenizer, int(token)): [round(float(c[token]), 4) for c in columns]
+            name_of(tokenizer, int(token)): [round(float(column[token]), 4) for column in columns]
             for token in top
         },
-        "kept_by_top_p": int(np.count_nonzero(columns[-1])),
+        "kept_by_top_p": int(np.count_nonzero(with_top_p)),
     }
 
 
@@ -348,15 +341,15 @@ def continued(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     }
 
 
-def zeroed(head: Head, mean: Array | float = 0.0) -> Callable[[int, Array], Array]:
-    """Return a function that replaces the output of a head with zeros, or with a mean."""
+def with_output_of(head: Head, output: Array | float) -> Callable[[int, Array], Array]:
+    """Return a `replace_heads` of `Llama.run` that gives a head another output for each token."""
 
     def replace(layer: int, outputs: Array) -> Array:
         """Replace the head's output in its layer."""
         if layer != head.layer:
             return outputs
         replaced = outputs.copy()
-        replaced[head.head] = mean
+        replaced[head.head] = output
         return replaced
 
     return replace
@@ -370,25 +363,27 @@ def ablation(
     After the opening sentence the model's first choice counts as correct; in a repeated sequence
     it is the token after the previous occurrence.
     """
-    others = [
-        tokenizer.encode(each.text) for each in antecedents.sentences(antecedents.HELD_OUT_FRAMES)
+    held_out = [
+        tokenizer.encode(sentence.text)
+        for sentence in antecedents.sentences(antecedents.HELD_OUT_FRAMES)
     ]
-    tokens = tokenizer.encode(SENTENCE)
-    word = int(np.argmax(model.logits(tokens)[-1]))
-    repeated = heads.repeated_sequence(model, REPEATED_LENGTH, SEEDS[0])[:-1]
-    rows = np.arange(REPEATED_LENGTH, 2 * REPEATED_LENGTH - 1)
-    copies = heads.repeated_sequence(model, REPEATED_LENGTH, SEEDS[0])[REPEATED_LENGTH + 1 :]
+    opening = tokenizer.encode(SENTENCE)
+    word = int(np.argmax(model.logits(opening)[-1]))
+    sequence = heads.repeated_sequence(model, REPEATED_LENGTH, SEEDS[0])
+    # Each token of the copy but the last predicts the one after it.
+    rows = np.arange(REPEATED_LENGTH, len(sequence) - 1)
+    copies = sequence[REPEATED_LENGTH + 1 :]
 
     def compare(head: Head, text: Sequence[int], rows: Any, correct: Any) -> list[float]:
         """Return the mean logit of the correct words: with the head, zeroed, and mean-ablated."""
         outputs = [
             steps.attention.output[head.head]
-            for other in others
-            for number, steps in enumerate(model.run(other))
-            if number == head.layer
+            for tokens in held_out
+            for layer, steps in enumerate(model.run(tokens))
+            if layer == head.layer
         ]
         mean = np.mean(np.concatenate(outputs), axis=0)
-        replacements = (None, zeroed(head), zeroed(head, mean))
+        replacements = (None, with_output_of(head, 0.0), with_output_of(head, mean))
         return [
             round(float(np.mean(model.logits(text, replace_heads=r)[rows, correct])), 3)
             for r in replacements
@@ -396,6 +391,6 @@ def ablation(
 
     return {
         "word": name_of(tokenizer, word),
-        "logits": compare(pronoun, tokens, -1, word),
-        "repeated": compare(induction_head, repeated, rows, copies),
+        "logits": compare(pronoun, opening, -1, word),
+        "repeated": compare(induction_head, sequence[:-1], rows, copies),
     }

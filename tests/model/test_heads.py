@@ -13,7 +13,7 @@ from attention_docs.model.record import (
     record,
     unpack_percents,
     weights_file,
-    zeroed,
+    with_output_of,
 )
 from attention_docs.model.sampling import continue_greedily, next_token_probabilities
 from attention_docs.publish.before.results import load_results
@@ -95,7 +95,9 @@ def test_zeroed_head_equals_zeroed_output_projection(model_and_tokenizer):
     )
     without = model._replace(layers=[model.layers[0], projected_to_zero, model.layers[2]])
     np.testing.assert_allclose(
-        model.logits(tokens, replace_heads=zeroed(Head(1, 2))), without.logits(tokens), atol=1e-5
+        model.logits(tokens, replace_heads=with_output_of(Head(1, 2), 0.0)),
+        without.logits(tokens),
+        atol=1e-5,
     )
 
 
