@@ -285,18 +285,22 @@ def causal_cases(
         long = replace(sized(m=length, n=length, d_k=4, d_v=3), is_causal=True)
         yield Case(name, "causal", f"a causal mask over blocks {fit}", long)
     isolates = "the alignment of a causal mask"
+    conventions: tuple[str, ...] = (
+        "bottom_right",
+        *FULLY_MASKED_ROW,
+        "causal_not_for_one_query",
+    )
     for name, call, relation in (
         ("causal_fewer_queries", more_keys, "m < n"),
         ("causal_one_query", one, "m = 1"),
         ("causal_more_queries", more_queries, "m > n"),
     ):
-        conventions = ("bottom_right", *FULLY_MASKED_ROW, "causal_not_for_one_query")
         causal = replace(call, is_causal=True)
         yield Case(name, "causal", f"{isolates}, {relation}", causal, conventions=conventions)
     negative = replace(square, scale=-1.0, is_causal=True)
     isolates = "a negative scale with a causal mask"
-    names = ("root_of_scale", "nan_for_negative_scale")
-    yield Case("negative_scale", "scale", isolates, negative, conventions=names)
+    conventions = ("root_of_scale", "nan_for_negative_scale")
+    yield Case("negative_scale", "scale", isolates, negative, conventions=conventions)
 
 
 def mask_cases(example: Call, square: Call, sized: Callable[..., Call]) -> Iterator[Case]:

@@ -224,10 +224,10 @@ def is_other_form(call: Call, outcome: Outcome, description: Description) -> boo
     It may want a boolean instead of a float mask, or a window with two limits or of one number.
     """
     has_one_mask = description.names.get("bias") == description.names.get("mask")
-    is_float_mask = call.bias is not None and has_one_mask
-    is_one_sided = None in (call.window or ())
-    is_number = call.window is not None and "tuple" in outcome.failure
-    return is_float_mask or is_one_sided or is_number
+    may_want_boolean = call.bias is not None and has_one_mask
+    may_want_both_limits = call.window is not None and None in call.window
+    may_want_number = call.window is not None and "tuple" in outcome.failure
+    return may_want_boolean or may_want_both_limits or may_want_number
 
 
 def describe_nondeterminism(

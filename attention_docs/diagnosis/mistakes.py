@@ -176,8 +176,9 @@ def with_window(change: Callable[[float, float], tuple[float, float]]) -> StepFu
 def bottom_right_window(call: Call) -> Array:
     """Return a window around positions that are counted from the end."""
     m, n = call.query.shape[-2], call.key.shape[-2]
-    last = replace(call, query=np.resize(call.query, (*call.query.shape[:2], max(m, n), 1)))
-    return recipe.window_mask(last)[-m:]
+    # With a query for each key, the last m rows are those of the call's queries.
+    longer = replace(call, query=np.resize(call.query, (*call.query.shape[:2], max(m, n), 1)))
+    return recipe.window_mask(longer)[-m:]
 
 
 def softmax_with_one_maximum(scores: Array) -> Array:

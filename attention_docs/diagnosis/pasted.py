@@ -15,7 +15,7 @@ from attention_docs.diagnosis import recipe
 from attention_docs.diagnosis.cases import example_call, expected_steps
 from attention_docs.diagnosis.mistakes import MISTAKES
 from attention_docs.diagnosis.recipe import Call
-from attention_docs.diagnosis.report import page_address
+from attention_docs.diagnosis.report import page_url
 
 # For example dtype=torch.float64, grad_fn=<MmBackward0>, size=(4, 3), torch.Size([4, 3]).
 KEYWORD_ARGUMENT = re.compile(r"\w+\s*=\s*(?:<[^>]*>|\([^)]*\)|[^,()\[\]\n]*)|Size\([^)]*\)")
@@ -207,6 +207,7 @@ def rounded_rows(rows: list[list[float]]) -> list[list[float | str]]:
 
 
 def rounded(number: float) -> float | str:
+    """Round to six decimals, or return NaN or infinity as a string."""
     if not math.isfinite(number):
         return str(number)
     return round(number, 6) + 0.0  # turns -0.0 into 0.0
@@ -242,5 +243,5 @@ def format_diagnosis(diagnosis: Diagnosis) -> str:
             f"expected {diagnosis.expected:.4f}."
         )
     if match:
-        lines += [f"    {match.fix}", f"    {page_address(match.address)}"]
+        lines += [f"    {match.fix}", f"    {page_url(match.address)}"]
     return "\n".join(lines).rstrip()

@@ -187,7 +187,7 @@ def fixes(verdicts: list[Verdict]) -> list[str]:
     """Format the fix of each mistake and the page that explains it, without repetition."""
     mistakes = {mistake for verdict in verdicts for mistake in verdict.mistakes}
     return [
-        f"fix {mistake.summary}:\n    {mistake.fix}\n    {page_address(mistake.address)}".rstrip()
+        f"fix {mistake.summary}:\n    {mistake.fix}\n    {page_url(mistake.address)}".rstrip()
         for mistake in sorted(mistakes, key=lambda mistake: mistake.name)
     ]
 
@@ -200,7 +200,7 @@ def totals(report: Report) -> str:
     )
 
 
-def page_address(address: str) -> str:
+def page_url(address: str) -> str:
     """Return the URL of a page; without the site's address, its path in a clone, or "".
 
     Args:
@@ -274,7 +274,7 @@ def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
             {
                 "name": mistake.name,
                 "fix": mistake.fix,
-                "address": page_address(mistake.address),
+                "address": page_url(mistake.address),
             }
             for mistake in verdict.mistakes
         ],

@@ -279,6 +279,7 @@ class PrunedGraph:
                 yield name, list(value)
 
     def results_json(self, scope: Scope) -> Iterator[tuple[str, int]]:
+        """Yield the results of a call whose nodes are kept, by name."""
         for name, array in scope.results.items():
             if self.is_kept(array.node):
                 yield name, self.renumber(array.node)
@@ -293,13 +294,20 @@ class PrunedGraph:
         return {"node": self.renumber(guard.read.node), "holds": answer, "refusal": refusal}
 
     def message_piece_json(self, piece: str | FirstInvalid) -> str | dict[str, int]:
+        """Return a piece of a refusal's message: its text, or the nodes that the page reads."""
         if isinstance(piece, str):
             return piece
         return {"first": self.renumber(piece.invalid), "of": self.renumber(piece.array)}
 
 
 def ancestors(nodes: Iterable[Node], representative: list[int]) -> list[set[int]]:
-    """Return for each node the indices of the nodes it is computed from, and its own."""
+    """Return for each node the indices of the nodes it is computed from, and its own.
+
+    Args:
+        nodes: the nodes, each after its inputs.
+        representative: for each node, the index of the first node that computes the same, which
+            stands for it in the result.
+    """
     result: list[set[int]] = []
     for node, index in zip(nodes, representative, strict=True):
         result.append({index}.union(*(result[i] for i in node.inputs)))

@@ -181,7 +181,7 @@ class Tape:
         """Convert an array to a Python scalar, and record the read."""
         answer = convert(array.value)
         if len(self.reads) == self.flipped:
-            answer = not answer
+            answer = not answer  # so that the example takes the other branch
         self.reads.append(Read(array.node, answer, len(self.nodes)))
         return answer
 

@@ -161,12 +161,12 @@ def find_literal(literal: Any) -> LiteralPosition | None:
     >>> find_literal(batch_of_two.X[1])
     LiteralPosition(example='batch_of_two', constant='X', path=(1,))
     """
-    constant, position = constants().get(id(literal), (None, None))
-    return position if constant is literal else None
+    found, position = lists_in_constants().get(id(literal), (None, None))
+    return position if found is literal else None
 
 
 @cache
-def constants() -> dict[int, tuple[Any, LiteralPosition]]:
+def lists_in_constants() -> dict[int, tuple[Any, LiteralPosition]]:
     """Return the lists in the constants of all examples, with their positions, by `id`.
 
     The dictionary holds references to the lists, so that their ids are not reused.

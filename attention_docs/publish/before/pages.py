@@ -239,6 +239,7 @@ class MarkdownConverter:
         self.used_examples.add(name)
         names = EXAMPLE.findall(page_file.prose)
         is_one_of_several = len(names) > 1
+        # The first block of a chapter says what readers can do with its numbers.
         has_hint = names[:1] == [name] and page_file.path.startswith("mechanisms/")
 
         def write_html() -> str:

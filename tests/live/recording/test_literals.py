@@ -9,7 +9,7 @@ from attention_docs import examples
 from attention_docs.examples import self_attention
 from attention_docs.live.literals import (
     LiteralPosition,
-    constants,
+    lists_in_constants,
     rewritten_literals,
     shared_literals,
     statements,
@@ -47,7 +47,7 @@ def write_example(tmp_path, monkeypatch):
 
 
 def clear_caches():
-    for function in (examples.load, record, shared_literals, constants, statements):
+    for function in (examples.load, record, shared_literals, lists_in_constants, statements):
         function.cache_clear()
 
 
