@@ -96,7 +96,7 @@ def test_home_page_weights_follow_an_edit(open_page):
     field = page.locator(".live-field").first
     before = page.evaluate(SHARES)
     field.fill("-4")
-    page.wait_for_function("before => document.querySelector('.live-changed')", arg=None)
+    page.wait_for_selector(".live-changed", state="attached")
     after = page.evaluate(SHARES)
     assert after != before
     strokes = page.evaluate(ARC_WIDTHS)

@@ -129,17 +129,18 @@ def test_side_panel_updates_with_the_edited_field_visible(open_page, window):
     field.fill("-1")
     x = np.array(examples.load("course_sentence").X, dtype=float)
     x[0, 0] = -1
-    expected = replay("course_model", {"course_sentence.X": x}).steps
+    probabilities = replay("course_model", {"course_sentence.X": x}).steps["next_words"][3]
     visit.page.wait_for_function(
         "text => document.querySelector('.by-hand .next g[data-at] text').textContent === text",
-        arg=short_number(expected["next_words"][3, 0]),
+        arg=short_number(probabilities[0]),
     )
     bars = visit.page.evaluate(BARS)
-    assert [text for text, _ in bars] == [short_number(p) for p in expected["next_words"][3]]
-    np.testing.assert_allclose([width for _, width in bars], expected["next_words"][3], atol=1e-4)
+    assert [text for text, _ in bars] == [short_number(p) for p in probabilities]
+    np.testing.assert_allclose([width for _, width in bars], probabilities, atol=1e-4)
     assert bars != before
-    panel, bar, typed = (box(visit, each) for each in (BY_HAND, BAR, FIELDS))
-    assert typed["bottom"] <= min(panel["top"], bar["top"]) or typed["right"] <= panel["left"]
+    panel, bar, edited = (box(visit, selector) for selector in (BY_HAND, BAR, FIELDS))
+    # Panel and bar cover neither the field nor each other.
+    assert edited["bottom"] <= min(panel["top"], bar["top"]) or edited["right"] <= panel["left"]
     assert panel["bottom"] <= bar["top"] or bar["right"] <= panel["left"]
     assert panel["bottom"] <= window["height"]
     visit.page.locator(f"{BAR} button", has_text="Reset").click()

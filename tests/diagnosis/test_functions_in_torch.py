@@ -45,8 +45,9 @@ def test_faulty_function_is_named(name):
     status = ON_PURPOSE if name in CONVENTIONS else WRONG
     verdicts = [verdict for verdict in report.verdicts if verdict.status == status]
     named = {mistake.name for verdict in verdicts for mistake in verdict.mistakes}
-    words = FAULTY[name].__doc__.partition("[")[2].partition("]")[0]
-    assert words in named or any(words in format_verdict(verdict) for verdict in verdicts)
+    in_brackets = FAULTY[name].__doc__.partition("[")[2].partition("]")[0]
+    is_in_text = any(in_brackets in format_verdict(verdict) for verdict in verdicts)
+    assert in_brackets in named or is_in_text
 
 
 @pytest.mark.parametrize("name", UNUSUAL)

@@ -9,18 +9,18 @@ from attention_docs.learning import evaluate, train
 from attention_docs.softmax import softmax
 
 
-def steps_of_training(rate, numbers):
-    """Return what a page shows after some numbers of steps, by name of the step."""
+def shown_after_training(rate, counts):
+    """Return what a page shows after some counts of training steps, by count and then by name."""
     model, batch = course_learned.MODEL, course_learned.sentences_batch()
     weights = course_training.unpack(np, course_training.WEIGHTS)
     weights_by_step = train(
         model, weights, lambda _: batch, rate, seed=0, decay=course_learned.DECAY
     )
-    weights_by_step = list(islice(weights_by_step, 0, max(numbers) + 1))
-    return {number: look_at(weights_by_step[number]) for number in numbers}
+    weights_by_step = list(islice(weights_by_step, 0, max(counts) + 1))
+    return {count: shown_with(weights_by_step[count]) for count in counts}
 
 
-def look_at(weights):
+def shown_with(weights):
     batch = course_learned.sentences_batch()
     reasons = course_learned.word_indices(course_learned.REASONS)
     run = course_learned.run_on_both_sentences(weights)

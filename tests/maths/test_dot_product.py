@@ -50,7 +50,7 @@ def test_window_equals_slow_loop(qkv, left, right):
 
 
 @given(heads(batch=(2, 3)))
-def test_steps_are_consistent(qkv):
+def test_weights_sum_to_one_and_average_the_values(qkv):
     steps = attention_steps(*qkv)
     assert isinstance(steps, AttentionSteps)
     np.testing.assert_allclose(steps.weights.sum(-1), 1, rtol=1e-14)

@@ -32,7 +32,7 @@ def test_blas_limit_is_restored_after_error():
     assert blas_threads() == 2
 
 
-def test_blas_limit_is_refcounted():
+def test_blas_limit_lasts_until_its_last_context_exits():
     first, second = one_blas_thread(), one_blas_thread()
     assert first.__enter__() == 2
     assert second.__enter__() == 2

@@ -70,8 +70,8 @@ NUMBERS_OF_BOXES = """
 """
 
 
-def compare(shown, edits):
-    """Compare numbers that a page shows with what Python computes after edits of inputs."""
+def assert_numbers_equal_python(shown, edits):
+    """Assert that a page shows the numbers that Python computes after edits of inputs."""
     assert shown
     for reference, index, text in shown:
         name, indices = re.fullmatch(r"([\w.]+)(?:\[(.*)\])?", reference).groups()
@@ -115,7 +115,7 @@ def test_page_equals_python_at_every_slider_stop(open_page, page):
         for stop in range(len(stops))
     ] + [[int(draw.integers(len(stops))) for _, stops in sliders] for _ in range(20)]
     for each in positions:
-        compare(visit.page.evaluate(MOVE, each), edits_of(sliders, each))
+        assert_numbers_equal_python(visit.page.evaluate(MOVE, each), edits_of(sliders, each))
     assert visit.errors == []
 
 
@@ -163,7 +163,7 @@ def test_page_equals_python_under_every_named_mask(open_page):
     masks += [(draw.random(25) < share).tolist() for share in np.linspace(0, 1, 20)]
     for mask in masks[1:]:
         shown = visit.page.evaluate(CLICK, mask)
-        compare(shown, {("clicked_mask", "mask"): np.reshape(mask, (5, 5))})
+        assert_numbers_equal_python(shown, {("clicked_mask", "mask"): np.reshape(mask, (5, 5))})
     assert visit.errors == []
 
 

@@ -74,7 +74,7 @@ def test_edited_pages_match_python(open_page, page):
         ]
         shown_after = visit.page.evaluate(TABLES_AFTER_EDITS, edits)
         for entries, shown in zip(edits, shown_after, strict=True):
-            compare(shown, edited_inputs(entries, references))
+            assert_tables_equal_python(shown, edited_inputs(entries, references))
         assert visit.page.evaluate(TABLES) == before
         visit.page.locator(".live-bar button", has_text="Done").dispatch_event("click")
 
@@ -101,8 +101,8 @@ def field_value(text):
     return {"True": True, "False": False}[text] if text.isalpha() else float(text)
 
 
-def compare(shown, edits):
-    """Compare the tables of a page with what Python computes after edits."""
+def assert_tables_equal_python(shown, edits):
+    """Assert that the tables of a page show what Python computes after edits."""
     steps = functools.cache(lambda example: replay(example, edits).steps)
     for reference, fields, cells in shown:
         example, step = name_of(reference)

@@ -153,7 +153,10 @@ def test_keyboard_alone_chooses_sentence_head_and_kind(open_page):
 
 def test_sentences_are_fetched_when_they_are_chosen(open_page):
     visit = open_page(PAGE)
-    fetched = lambda: [url.rpartition("/")[2] for url in visit.requests if "/heads/" in url]  # noqa: E731
+
+    def fetched():
+        return [url.rpartition("/")[2] for url in visit.requests if "/heads/" in url]
+
     assert fetched() == []
     visit.page.route("**/heads/*.js", lambda route: route.abort())
     visit.page.get_by_label("layer", exact=True).fill("4")

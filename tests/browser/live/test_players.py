@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
-from tests.browser.live.test_controls import compare
+from tests.browser.live.test_controls import assert_numbers_equal_python
 from tests.browser.test_every_page import RULES
 from tests.browser.test_side_panel import AXE_WITHIN
 from tests.browser.visit import HORIZONTAL_OVERFLOW, url_path
@@ -75,7 +75,7 @@ def test_all_player_states_equal_python_after_an_edit(open_page, page):
     visit.wait_until("document.querySelector('.player .live-changed') !== null")
     # Figures outside the window follow after a pause.
     visit.page.wait_for_timeout(300)
-    compare(visit.page.evaluate(NUMBERS), {(example, step): array})
+    assert_numbers_equal_python(visit.page.evaluate(NUMBERS), {(example, step): array})
 
 
 @each_page

@@ -25,6 +25,7 @@ def question(visit, name):
 
 
 def verdict(visit, name):
+    """Wait for the verdict on the answer to a question, and return it."""
     status = question(visit, name).get_by_role("status")
     status.filter(has_text=":").or_(status.filter(has_text=".")).wait_for()
     return status.inner_text()

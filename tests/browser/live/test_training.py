@@ -5,7 +5,7 @@ import re
 import pytest
 
 from attention_docs.render.numbers import number
-from tests.live.training import steps_of_training
+from tests.live.training import shown_after_training
 
 PAGE, BUTTON, STATUS = "course/learned", ".training button", ".training [role=status]"
 SLIDER, RATE = ".training input", ".try:not(.dare) [data-control=slider]"
@@ -51,9 +51,9 @@ def assert_digits(visit, steps):
         assert digits.replace("−", "-") == number(steps[step][indices]), (reference, index)
 
 
-def test_every_training_step_equals_python(open_page):
-    numbers = [0, 1, 10, 100, 200]
-    expected = steps_of_training(0.03, numbers)
+def test_training_shows_the_numbers_of_python(open_page):
+    counts = [0, 1, 10, 100, 200]
+    expected = shown_after_training(0.03, counts)
     visit = open_page(PAGE)
     train(visit, 20)
     pause(visit)
@@ -64,7 +64,7 @@ def test_every_training_step_equals_python(open_page):
     assert int(visit.page.locator(SLIDER).input_value()) == reached
     train(visit, 200)
     assert visit.page.locator(STATUS).inner_text() == "Trained for 200 steps."
-    for count in numbers:
+    for count in counts:
         move(visit, SLIDER, count)
         assert_digits(visit, expected[count])
     assert visit.errors == []
@@ -72,7 +72,7 @@ def test_every_training_step_equals_python(open_page):
 
 @pytest.mark.parametrize(("position", "rate", "count"), [(5, 0.3, 40), (0, 0.001, 10)])
 def test_changing_the_rate_restarts_training(open_page, position, rate, count):
-    expected = steps_of_training(rate, [0, count])
+    expected = shown_after_training(rate, [0, count])
     visit = open_page(PAGE)
     train(visit, 5)
     move(visit, RATE, position)
@@ -97,4 +97,4 @@ def test_training_stops_when_leaving_the_page(open_page):
     train(visit, 1)
     pause(visit)
     move(visit, SLIDER, 1)
-    assert_digits(visit, steps_of_training(0.03, [1])[1])
+    assert_digits(visit, shown_after_training(0.03, [1])[1])

@@ -148,7 +148,7 @@ def compare_steps(name, steps, result, largest_unseen=0.0):
             difference = np.abs(values - flat)
         is_wrong = ~(is_equal | (difference <= max(1e-12 * largest, rounding)))
         if is_wrong.any() and (difference[is_wrong] <= ROUNDING * largest_unseen).all():
-            counts["last bits of large numbers that cancel"] = 1
+            counts["last bits of large numbers that cancel"] = 1  # in all steps of this edit
             continue
         assert not is_wrong.any(), (name, step, values[is_wrong], flat[is_wrong])
         for value, exact, shown in zip(values, flat.tolist(), result[step]["shown"], strict=True):
