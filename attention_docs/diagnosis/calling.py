@@ -182,20 +182,7 @@ def attention_arguments(call: Call, description: Description, settings: Settings
         if not settings.adds_masks and names.get("bias") == names.get("mask"):
             raise UnsupportedError("its masks are boolean, so that each nonzero number is True")
         values["bias"] = mask_to_layout(call.bias, layout)
-    if call.is_causal and not settings.always_causal:
-        values["is_causal"] = True
-    elif description.defaults.get(names.get("is_causal", ""), EMPTY) and "is_causal" in names:
-        values["is_causal"] = False  # where it is required, or True by default
-    default_scale = description.defaults.get(names.get("scale", ""), EMPTY)
-    if call.scale is not None or (default_scale is not None and "scale" in names):
-        values["scale"] = call.key.shape[-1] ** -0.5 if call.scale is None else call.scale
-    if call.query.shape[1] != call.key.shape[1] and "grouped" in names:
-        values["grouped"] = True
-    if call.softcap is not None:
-        values["softcap"] = call.softcap
-    if call.window is not None:
-        open_side = -1 if description.defaults.get(names.get("window", "")) == (-1, -1) else None
-        values["window"] = tuple(open_side if side is None else side for side in call.window)
+    values |= option_arguments(call, description, settings)
     if description.is_required("out"):
         shape = (*call.query.shape[:-1], call.value.shape[-1])
         values["out"] = to_layout(np.zeros(shape), layout)
@@ -203,6 +190,31 @@ def attention_arguments(call: Call, description: Description, settings: Settings
         values["module"] = SimpleNamespace(
             training=False, num_key_value_groups=call.query.shape[1] // call.key.shape[1]
         )
+    return values
+
+
+def option_arguments(call: Call, description: Description, settings: Settings) -> dict[str, Any]:
+    """Return the arguments of a plain attention call that are not arrays, by our names."""
+    names, values = description.names, dict[str, Any]()
+    defaults = {
+        name: description.defaults.get(names.get(name, ""), EMPTY)
+        for name in ("is_causal", "scale", "window")
+    }
+    if call.is_causal and not settings.always_causal:
+        values["is_causal"] = True
+    elif "is_causal" in names and defaults["is_causal"]:
+        values["is_causal"] = False  # where it is required, or True by default
+    if call.scale is not None:
+        values["scale"] = call.scale
+    elif "scale" in names and defaults["scale"] is not None:
+        values["scale"] = call.key.shape[-1] ** -0.5  # where it is required, or another by default
+    if call.query.shape[1] != call.key.shape[1] and "grouped" in names:
+        values["grouped"] = True
+    if call.softcap is not None:
+        values["softcap"] = call.softcap
+    if call.window is not None:
+        open_side = -1 if defaults["window"] == (-1, -1) else None
+        values["window"] = tuple(open_side if side is None else side for side in call.window)
     return values
 
 

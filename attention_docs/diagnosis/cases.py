@@ -3,6 +3,7 @@
 All numbers are multiples of 1/8 with few bits, so every dtype represents them exactly.
 """
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
@@ -40,14 +41,13 @@ class Limits:
 
     def fit(self, m: int, n: int, d_k: int, d_v: int) -> tuple[int, int, int, int]:
         """Return the nearest larger sizes within the limits."""
-        m, n = (-(-length // self.multiple) * self.multiple for length in (m, n))
+        m, n = (math.ceil(length / self.multiple) * self.multiple for length in (m, n))
+        if self.equal_lengths:
+            m = n = max(m, n)
         d_k, d_v = (min((w for w in self.widths if w >= d), default=d) for d in (d_k, d_v))
-        return (
-            max(m, n) if self.equal_lengths else m,
-            max(m, n) if self.equal_lengths else n,
-            d_k,
-            d_k if self.equal_widths else d_v,
-        )
+        if self.equal_widths:
+            d_v = d_k
+        return m, n, d_k, d_v
 
 
 NO_LIMITS = Limits()

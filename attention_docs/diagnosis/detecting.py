@@ -84,7 +84,6 @@ def settings_to_try(description: Description, settings: Settings) -> Iterator[li
     Raises:
         LoadError: `--layout` names none of the layouts.
     """
-    dtypes: tuple[str, ...]
     layouts: tuple[tuple[str, ...], ...] = (("bhnd", "bnhd"), ("bnd", "nhd"), ("nd",))
     limits: tuple[Limits, ...] = LIMITS
     if description.is_layer:
@@ -96,16 +95,22 @@ def settings_to_try(description: Description, settings: Settings) -> Iterator[li
             raise LoadError(f"--layout is {settings.layout}; expected one of {expected} for {kind}")
         layouts = ((settings.layout,),)
     for limit, library in itertools.product(limits, description.libraries):
-        dtypes = ("float32",) if library == "jax" else ("float64", "float32", "float16", "bfloat16")
-        if library == "array_api_strict":
-            dtypes = dtypes[:2]
-        for group, dtype in itertools.product(layouts, dtypes):
+        for group, dtype in itertools.product(layouts, dtypes_of(library)):
             base = replace(settings, library=library, limits=limit, dtype=dtype)
             if {"packed", "packed_key"} & description.names.keys():
                 pairs = [(axis, layout) for axis, layout in STACKED if layout in group]
                 yield [replace(base, layout=layout, stacked=axis) for axis, layout in pairs]
             else:
                 yield [replace(base, layout=layout) for layout in group]
+
+
+def dtypes_of(library: str) -> tuple[str, ...]:
+    """Return the dtypes to try with a library, the widest first."""
+    if library == "jax":
+        return ("float32",)
+    if library == "array_api_strict":
+        return ("float64", "float32")
+    return ("float64", "float32", "float16", "bfloat16")
 
 
 def first_case(description: Description, settings: Settings) -> Case:

@@ -87,10 +87,8 @@ class MistakeSearch:
         how few they are, whether all right cases allow them, and how many of their typical cases
         were checked.
         """
-        wrong, right = (
-            [verdict.case for verdict in self.verdicts if verdict.status == status]
-            for status in (WRONG, OK)
-        )
+        wrong = [verdict.case for verdict in self.verdicts if verdict.status == WRONG]
+        right = [verdict.case for verdict in self.verdicts if verdict.status == OK]
         count = sum(self.explains(mistakes, case) for case in wrong)
         is_known = any(set(mistakes) & set(earlier) for earlier in self.explanations)
         is_possible = not any(changes_output(case, mistakes) for case in right)

@@ -259,20 +259,25 @@ def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
         return ("torch",)
     namespace = getattr(inner, "__globals__", None) or vars(sys.modules[type(inner).__module__])
     used = [namespace.get(name) for name in names_in_code(inner, namespace)]
-    if owner := getattr(inner, "__closure__", None):
-        used += [cell.cell_contents for cell in owner]
+    used += [cell.cell_contents for cell in getattr(inner, "__closure__", None) or ()]
     packages = [top_level_package(value) for value in (*used, *namespace.values())]
     candidates = [*dict.fromkeys(name for name in packages if name in LIBRARIES), "numpy"]
     return tuple(name for name in candidates if importlib.util.find_spec(name))
 
 
 def names_in_code(function: Any, namespace: Mapping[str, Any], depth: int = 2) -> list[str]:
-    """Return the global names that a function uses, and those of the functions it calls."""
+    """Return the global names that a function uses, and those of the functions it calls.
+
+    Args:
+        function: the function.
+        namespace: the globals of its module.
+        depth: how many calls deep to look.
+    """
     code = getattr(function, "__code__", None)
     if code is None:
         return []
-    codes = [code, *(constant for constant in code.co_consts if hasattr(constant, "co_names"))]
-    names = [name for code in codes for name in code.co_names if name in namespace]
+    nested_code = [constant for constant in code.co_consts if hasattr(constant, "co_names")]
+    names = [name for part in (code, *nested_code) for name in part.co_names if name in namespace]
     if depth:
         for name in list(names):
             names += names_in_code(namespace[name], namespace, depth - 1)

@@ -132,6 +132,7 @@ def rounded_steps(bits: int) -> StepFunctions:
     """Return steps whose results are rounded to `bits` bits, in the range of float64."""
 
     def rounded(array: Array) -> Array:
+        """Round the significand of each number."""
         mantissa, exponent = np.frexp(array)
         return np.ldexp(np.round(mantissa * 2.0**bits), exponent - bits)
 

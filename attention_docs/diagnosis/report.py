@@ -152,9 +152,12 @@ def heading(report: Report) -> str:
     if limits.multiple > 1:
         labels.append(f"only lengths in multiples of {limits.multiple}")
     if settings.mask:
-        kind = MASK_LABELS[settings.mask]
-        shape = " (b, n)" if settings.keys_only else " (b, h, m, n)" if settings.full_masks else ""
-        labels.append(f"mask{shape}: {kind}")
+        shape = ""
+        if settings.keys_only:
+            shape = " (b, n)"
+        elif settings.full_masks:
+            shape = " (b, h, m, n)"
+        labels.append(f"mask{shape}: {MASK_LABELS[settings.mask]}")
     return f"{report.target} ({', '.join(labels)})"
 
 

@@ -102,7 +102,8 @@ def example_code(
     """Return code that makes a failing call, with what it gives and what is expected."""
     module, _, name = target.rpartition(":")
     library = settings.library or "numpy"
-    import_line, array = ARRAY_CODE[library]
+    import_line, constructor = ARRAY_CODE[library]
+    alias = constructor.partition(".")[0]
     dtype = case.dtype or settings.dtype
     values = calling.translate_arguments(case.call, description, settings)
     lines = [import_line]
@@ -113,8 +114,8 @@ def example_code(
     for key, value in inputs.items():
         if value.size > LARGEST_PRINTED:
             return f"its arguments have shapes {', '.join(str(v.shape) for v in inputs.values())}"
-        kind = "" if value.dtype == bool else f", dtype={array.partition('.')[0]}.{dtype}"
-        lines.append(f"{key} = {array}({as_list(value)}{kind})")
+        dtype_code = "" if value.dtype == bool else f", dtype={alias}.{dtype}"
+        lines.append(f"{key} = {constructor}({as_list(value)}{dtype_code})")
     if case.strided:
         lines.append("# each array a transposed view, which is not contiguous")
     arguments = ", ".join(
