@@ -51,6 +51,7 @@ FUNCTIONS = {
 
 
 def main(package):
+    """Print the check's result for each mutant of a package, as a line of JSON."""
     module_name, functions = FUNCTIONS[package]
     importlib.import_module(package)  # first, because its modules have circular imports
     module = importlib.import_module(module_name)

@@ -65,7 +65,9 @@ def main():
     ]
     kinds = strongest_heads(model, weights, names)
     print("tokens:", " | ".join(names))
-    print("next:", ", ".join(f"{word.strip()!r} {share:.3f}" for word, share in likeliest))
+    print(
+        "next:", ", ".join(f"{word.strip()!r} {probability:.3f}" for word, probability in likeliest)
+    )
     for kind, scores in kinds.items():
         best = heads.strongest(scores, 3)
         print(f"{kind}:", ", ".join(f"layer {h.layer} head {h.head} {scores[h]:.3f}" for h in best))
@@ -104,7 +106,8 @@ def page_of(text, names, likeliest, weights, kinds):
         picture = heatmap(weights[best], title, scale="sequential", role="weights", **labels)
         drawings.append(f"<h3>{html.escape(title)}</h3>{picture}")
     rows = [
-        f"<tr><td>{html.escape(word)}</td><td>{share:.4f}</td></tr>" for word, share in likeliest
+        f"<tr><td>{html.escape(word)}</td><td>{probability:.4f}</td></tr>"
+        for word, probability in likeliest
     ]
     return PAGE.format(
         title=html.escape(text),

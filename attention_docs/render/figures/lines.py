@@ -108,11 +108,13 @@ def lines_panel(
             line = _draw_line((left, right), ends, fraction, tooltip)
             lines.append(cells.tag_index(line, matrix, (row, column)))
     # The weights of a single query are printed in a column beside the keys.
-    numbers = [] if query is None else [number(weight) for weight in matrix[queries[0]]]
-    number_labels = [
-        cells.tag_index(label(names_end + GAP, y, text, "start"), matrix, (queries[0], column))
-        for column, (y, text) in enumerate(zip(key_rows, numbers, strict=False))
-    ]
+    numbers, number_labels = [], []
+    if query is not None:
+        numbers = [number(weight) for weight in matrix[queries[0]]]
+        number_labels = [
+            cells.tag_index(label(names_end + GAP, y, text, "start"), matrix, (queries[0], column))
+            for column, (y, text) in enumerate(zip(key_rows, numbers, strict=True))
+        ]
     body = [
         title(left - 8, LINE_HEIGHT / 2, titles[0], roles[0], "end"),
         title(right + 8, LINE_HEIGHT / 2, titles[1], roles[1], "start"),

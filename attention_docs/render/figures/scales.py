@@ -60,9 +60,10 @@ class Scale(NamedTuple):
 
         The panel is wider if the numbers need more room.
         """
-        # The page's script fills the middle tick after an edit that makes a number negative.
-        middle = ["0" if self.low else ""] if self.kind == "diverging" else []
-        ticks = [number(self.low), *middle, number(self.high)]
+        ticks = [number(self.low), number(self.high)]
+        if self.kind == "diverging":
+            # The page's script fills an empty middle after an edit that makes a number negative.
+            ticks.insert(1, "0" if self.low else "")
         widest_tick = max(map(text_width, ticks))
         # Neighbouring ticks are two or four swatches apart, so a quarter and some room parts them.
         swatch_width = max(MIN_SWATCH_WIDTH, widest_tick / 4 + 7)
