@@ -242,7 +242,13 @@ def positions_of(tokenizer: Tokenizer, tokens: Sequence[int], noun: str) -> list
 
 
 def sinks(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str, Any]:
-    """Count the attention sinks, and measure the loss with the first token hidden."""
+    """Count the attention sinks, and measure the loss with the first token hidden.
+
+    Args:
+        model: the model.
+        tokenizer: its tokenizer.
+        scores: the (layers, h) mean weights on the first token of the texts.
+    """
     of_sentence = heads.first_token(run_weights(model, tokenizer.encode(SENTENCE)))
     whole, hidden = [], []
     for text in TEXTS:
@@ -323,7 +329,7 @@ def next_words(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def continued(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Continue a text greedily, with a cache and without one."""
+    """Return how a text is continued greedily, and whether it is the same without a cache."""
     tokens = tokenizer.encode(STORY)
     generator = continue_greedily(model, tokens)
     with_cache = [next(generator) for _ in range(CONTINUATION_LENGTH)]

@@ -68,7 +68,8 @@ class Tokenizer:
             if kind in (CONTROL, USER_DEFINED)
         }
         longest_first = sorted(self.special, key=len, reverse=True)
-        self.special_pattern = re.compile(f"({'|'.join(map(re.escape, longest_first)) or '(?!)'})")
+        any_special = "|".join(map(re.escape, longest_first)) or "(?!)"  # which never matches
+        self.special_pattern = re.compile(f"({any_special})")
 
     @classmethod
     def from_gguf(cls, settings: Mapping[str, Any]) -> "Tokenizer":
