@@ -248,7 +248,7 @@ def is_16_bit(xp: ModuleType, dtype: Any) -> bool:
 
 
 def largest_float(xp: ModuleType, array: Array) -> float:
-    """Return the largest number of the dtype in which a real array is computed."""
+    """Return the largest number of an array's dtype, or of float32, to which 16 bits are upcast."""
     dtype = xp.float32 if is_16_bit(xp, array.dtype) else array.dtype
     return float(xp.finfo(dtype).max)
 
@@ -297,7 +297,7 @@ def displayable(name: str, array: Array) -> np.ndarray:
 
 
 def _as_floats(name: str, array: np.ndarray) -> np.ndarray:
-    """Convert an array of objects to float64; NumPy stores integers beyond 64 bits so."""
+    """Convert an array of objects, as which NumPy stores integers beyond 64 bits, to float64."""
     try:
         return array.astype(float)
     except OverflowError:

@@ -183,7 +183,7 @@ class Check:
     reports: list[Any]
 
     def __str__(self) -> str:
-        """Return the name of the case, or of the function if it is all cases."""
+        """Return the name of the case, or that of the function if the test is of all cases."""
         if self.name is not None:
             return self.name
         if isinstance(self.function, str):

@@ -232,15 +232,15 @@ def all_cases(example: Call, sized: Callable[..., Call]) -> Iterator[Case]:
     yield Case("distinct_sizes", "formula", FORMULA, example)
     yield Case("other_sizes", "formula", "hard-coded sizes", other)
     yield Case("square", "formula", "swapped arguments, whose shapes fit here", square)
-    one, fewer = sized(m=1, n=7, d_k=4, d_v=3), sized(m=7, n=2, d_k=3, d_v=4)
+    one, more_queries = sized(m=1, n=7, d_k=4, d_v=3), sized(m=7, n=2, d_k=3, d_v=4)
     yield Case("one_query", "lengths", "a single query, as in decoding", one)
-    yield Case("more_queries", "lengths", "more queries than keys", fewer)
+    yield Case("more_queries", "lengths", "more queries than keys", more_queries)
     for length in (17, 64, 130):
         blocks = sized(m=length, n=length + 3, d_k=4, d_v=3)
         isolates = f"about {length} keys: blocks that do not fit"
         yield Case(f"length_{length}", "lengths", isolates, blocks)
     yield from scale_cases(example, square)
-    yield from causal_cases(square, other, fewer, one, sized)
+    yield from causal_cases(square, other, more_queries, one, sized)
     yield from mask_cases(example, square, sized)
     yield from padding_cases(sized(m=5, n=5, d_k=3, d_v=2, b=2, h=3))
     yield from array_cases(example, sized(m=4, n=4, d_k=16, d_v=16), sized)
@@ -252,11 +252,10 @@ def all_cases(example: Call, sized: Callable[..., Call]) -> Iterator[Case]:
     yield Case("softcap_scale", "softcap", "a softcap after an explicit scale", capped)
     capped = replace(square, softcap=3.0, is_causal=True)
     yield Case("softcap_causal", "softcap", "a softcap before a causal mask", capped)
-    square_mask = visible_keys(*2 * square.key.shape[-2:-1], start=5)
-    capped = replace(square, softcap=3.0, mask=square_mask)
+    n = square.key.shape[-2]
+    capped = replace(square, softcap=3.0, mask=visible_keys(n, n, start=5))
     yield Case("softcap_mask", "softcap", "a softcap before a mask", capped)
-    bias = quarters(*2 * square.key.shape[-2:-1], start=6)
-    capped = replace(square, softcap=3.0, bias=bias)
+    capped = replace(square, softcap=3.0, bias=quarters(n, n, start=6))
     yield Case("softcap_float_mask", "softcap", "a softcap before a float mask", capped)
     uncapped, conventions = replace(example, softcap=0.0), ("zero_is_a_softcap",)
     isolates = "a softcap of 0, which means none"
@@ -268,6 +267,7 @@ def all_cases(example: Call, sized: Callable[..., Call]) -> Iterator[Case]:
 
 
 def scale_cases(example: Call, square: Call) -> Iterator[Case]:
+    """Yield cases of a given scale and of large scores."""
     yield Case("scale", "scale", "an explicit scale", replace(example, scale=0.25))
     isolates = "exponentials that overflow"
     yield Case("large_scores", "large scores", isolates, with_shifted_scores(square))
@@ -312,7 +312,8 @@ def mask_cases(example: Call, square: Call, sized: Callable[..., Call]) -> Itera
         return replace(call, mask=mask)
 
     yield Case("boolean_mask", "mask", "the meaning of True", masked(example, mask))
-    square_mask = visible_keys(*2 * square.key.shape[-2:-1], start=5)
+    square_size = square.key.shape[-2]
+    square_mask = visible_keys(square_size, square_size, start=5)
     yield Case("boolean_mask_square", "mask", "the axes of a mask", masked(square, square_mask))
     causal = causal_mask(m, n)
     yield Case("causal_mask", "mask", "a causal mask passed as an array", masked(example, causal))

@@ -143,9 +143,9 @@ def cases_for(description: Description, settings: Settings) -> list[Case]:
 
 
 def note_inverted_mask(verdict: Verdict, expect: str | None) -> Verdict:
-    """Return the verdict on a boolean mask as `on purpose`, as True was detected to hide keys.
+    """Change the verdict on a boolean mask to `on purpose`, as True was detected to hide keys.
 
-    If a library's conventions are expected, it is `wrong`. Verdicts on other cases do not change.
+    If a library's conventions are expected, it becomes `wrong`. Other verdicts do not change.
     """
     if verdict.case.name not in ("boolean_mask", "padding") or verdict.status != OK:
         return verdict
@@ -268,7 +268,7 @@ def describe_nondeterminism(
 
 
 def negated(case: Case) -> Case:
-    """Return the case with negated inputs, which a state that is kept between calls remembers."""
+    """Return the case with its inputs negated: another call, whose state a function may keep."""
     call = case.call
     inputs = {
         name: -getattr(call, name) for name in ("query", "key", "value") if hasattr(call, name)

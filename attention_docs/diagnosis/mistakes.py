@@ -69,7 +69,7 @@ def append_zero_key(call: Call) -> Call:
         return np.concatenate([array, np.zeros_like(array[..., :1, :])], axis=-2)
 
     def pad_mask(mask: Array | None) -> Array | None:
-        if mask is None or mask.shape[-1] == 1:
+        if mask is None or mask.shape[-1] == 1:  # it broadcasts to any number of keys
             return mask
         return np.concatenate([mask, np.ones_like(mask[..., :1])], axis=-1)
 
@@ -141,6 +141,7 @@ def with_permuted_masks(order: Callable[[Array, int, int], Array]) -> StepFuncti
 
 
 def mask_or_causal(call: Call) -> Array:
+    """Return a mask that hides a key only if the mask and the causal mask both hide it."""
     if call.mask is None or not call.is_causal:
         return recipe.boolean_mask(call)
     return call.mask | (call.distance <= 0)
@@ -182,23 +183,27 @@ def bottom_right_window(call: Call) -> Array:
 
 
 def softmax_with_one_maximum(scores: Array) -> Array:
+    """Subtract the maximum of all rows from each, so that rows of small scores underflow."""
     exponentials = np.exp(scores - scores.max())
     weights: Array = exponentials / exponentials.sum(axis=-1, keepdims=True)
     return weights
 
 
 def softmax_plus_one(scores: Array) -> Array:
+    """Divide by one more than the sum of the exponentials."""
     exponentials = np.exp(scores)
     weights: Array = exponentials / (1 + exponentials.sum(axis=-1, keepdims=True))
     return weights
 
 
 def softmax_plus_one_after_maximum(scores: Array) -> Array:
+    """Add the one after the maximum is subtracted, so that it is worth e^maximum."""
     maximum = scores.max(axis=-1, keepdims=True)
     return softmax_plus_one(scores - np.where(maximum == -np.inf, 0.0, maximum))
 
 
 def softcap_before_scale(scores: Array, call: Call) -> Array:
+    """Undo the scale, which comes first in the right order, and apply it after the softcap."""
     scale = recipe.effective_scale(call)
     return scale * recipe.apply_softcap(scores / scale, call)
 
@@ -214,9 +219,10 @@ def drop_incomplete_block(block: int) -> Callable[[Call], Call]:
     def drop(call: Call) -> Call:
         """Drop the keys and values after the last complete block."""
         n = call.key.shape[-2]
-        n = n // block * block if n > block else n
-        mask = None if call.mask is None else call.mask[..., :n]
-        return replace(call, key=call.key[..., :n, :], value=call.value[..., :n, :], mask=mask)
+        kept = n // block * block if n > block else n
+        mask = None if call.mask is None else call.mask[..., :kept]
+        key, value = call.key[..., :kept, :], call.value[..., :kept, :]
+        return replace(call, key=key, value=value, mask=mask)
 
     return drop
 
@@ -225,7 +231,8 @@ def append_zeros_to_block(block: int) -> Callable[[Call], Call]:
     """Return a change that fills the last block with keys and values of zeros."""
 
     def fill(call: Call) -> Call:
-        for _ in range(-call.key.shape[-2] % block):
+        missing = -call.key.shape[-2] % block
+        for _ in range(missing):
             call = append_zero_key(call)
         return call
 

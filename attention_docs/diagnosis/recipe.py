@@ -197,6 +197,7 @@ def causal_mask(call: Call) -> Array:
 
 
 def window_mask(call: Call) -> Array:
+    """Return which keys lie in the window of each query; all of them if there is no window."""
     if call.window is None:
         return all_visible(call)
     before, after = (math.inf if limit is None else limit for limit in call.window)

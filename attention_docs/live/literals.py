@@ -272,6 +272,7 @@ def imported_examples(statement: ast.stmt) -> Iterator[str]:
 
 
 def assigned_names(statement: ast.stmt) -> Iterator[str]:
+    """Yield the names that a statement assigns."""
     if isinstance(statement, ast.Assign):
         for target in statement.targets:
             yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))

@@ -46,7 +46,7 @@ Section = dict[str, Any]
 
 
 def with_worker(page: str, *, offline: bool = False) -> str:
-    """Make a page start our search worker, which takes the address of the theme's as its query.
+    """Make a page start our search worker, with the address of the theme's as its query string.
 
     The offline site keeps the theme's worker. The search dialog also gets an accessible name, which
     the theme omits.

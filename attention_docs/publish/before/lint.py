@@ -65,7 +65,7 @@ def line_of(match: re.Match[str]) -> int:
 
 
 def blank_out(code_or_math: re.Match[str]) -> str:
-    """Return a dot and as many line breaks, so that the lines below keep their numbers.
+    """Return a dot and the line breaks of a match, so that the lines below keep their numbers.
 
     Because of the dot, a formula alone counts as alternative text.
     """
