@@ -40,12 +40,14 @@ def latex(array: Array, reference: str | None = None) -> str:
 def latex_row(vector: Array, reference: str | None = None) -> str:
     r"""Format a vector for running text, where a matrix of one row would take five times the HTML.
 
+    A line may end between two numbers.
+
     >>> print(latex_row(np.array([0.25, -1.0])))
-    [\,0.2500 \;\; {-1}\,]
+    [\,0.2500 \enspace\allowbreak {-1}\,]
     """
     # Without braces, TeX would read a minus between two numbers as a difference.
     numbers = [f"{{{tex}}}" if "-" in tex else tex for tex in _format_elements(vector, reference)]
-    row = r" \;\; ".join(numbers)
+    row = r" \enspace\allowbreak ".join(numbers)
     return rf"[\,{row}\,]"
 
 
