@@ -16,7 +16,7 @@
   ]);
   // Boxes that may scroll, and their names for screen readers.
   const boxes = [
-    [".formula", "formula"],
+    ["div.formula", "formula"],
     [".diagram", "diagram"],
     [".figure-box", "figure"],
     [".cell-output", "output"],
