@@ -52,8 +52,8 @@ def induction(weights: Array) -> Array:
     >>> show(induction(weights))
     [0.6000]
     """
-    half = weights.shape[-1] // 2
-    after_copy = np.diagonal(weights, offset=1 - half, axis1=-2, axis2=-1)  # (..., h, half + 1)
+    length = weights.shape[-1] // 2
+    after_copy = np.diagonal(weights, offset=1 - length, axis1=-2, axis2=-1)  # (..., h, length + 1)
     return np.mean(after_copy[..., 1:], axis=-1)
 
 
