@@ -257,8 +257,8 @@ def test_float32_attention_is_judged_at_float32_precision():
 
 def test_computing_in_float16_is_distinguished_from_a_mistake():
     def attention(query, key, value):
-        half = (array.astype(np.float16) for array in (query, key, value))
-        return attention_with()(*half).astype(np.float16).astype(query.dtype)
+        narrow = (array.astype(np.float16) for array in (query, key, value))
+        return attention_with()(*narrow).astype(np.float16).astype(query.dtype)
 
     assert check_in_process(attention).settings.precision == "float16"
     rounding = {"after_softmax": lambda weights, visible: weights.astype(np.float16)}

@@ -47,9 +47,9 @@ def test_batches_broadcast():
 
 
 def test_16_bit_floats_are_computed_in_float32():
-    halves = [array.astype("float16") for array in ARRAYS]
-    wide = additive_scores(*(array.astype("float32") for array in halves))
-    np.testing.assert_array_equal(additive_scores(*halves), wide.astype("float16"))
+    narrow = [array.astype("float16") for array in ARRAYS]
+    wide = additive_scores(*(array.astype("float32") for array in narrow))
+    np.testing.assert_array_equal(additive_scores(*narrow), wide.astype("float16"))
 
 
 def test_overflowing_sum_of_projections_has_tanh_one():

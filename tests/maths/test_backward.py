@@ -245,9 +245,9 @@ def test_gradients_stay_on_device(strict):
 
 
 def test_float16_is_computed_in_float32():
-    halves = [array.astype("float16") for array in (GRAD_OUTPUT, QUERY, KEY, VALUE)]
-    wide = attention_backward(*(array.astype("float32") for array in halves))
-    gradients = attention_backward(*halves)
+    narrow = [array.astype("float16") for array in (GRAD_OUTPUT, QUERY, KEY, VALUE)]
+    wide = attention_backward(*(array.astype("float32") for array in narrow))
+    gradients = attention_backward(*narrow)
     for name in INPUTS[:3]:
         assert getattr(gradients, name).dtype == "float16"
         np.testing.assert_array_equal(

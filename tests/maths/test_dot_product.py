@@ -137,10 +137,10 @@ def test_steps_stay_on_device(strict):
 
 
 def test_float16_is_computed_in_float32():
-    halves = [array.astype("float16") for array in (QUERY, KEY, VALUE)]
-    in_float32 = attend(*(array.astype("float32") for array in halves))
-    assert attend(*halves).dtype == "float16"
-    np.testing.assert_array_equal(attend(*halves), in_float32.astype("float16"))
+    narrow = [array.astype("float16") for array in (QUERY, KEY, VALUE)]
+    in_float32 = attend(*(array.astype("float32") for array in narrow))
+    assert attend(*narrow).dtype == "float16"
+    np.testing.assert_array_equal(attend(*narrow), in_float32.astype("float16"))
 
 
 def test_bfloat16_tensors_are_computed_in_float32(torch):

@@ -182,14 +182,14 @@ def test_libraries_agree_and_keep_array_type(xp):
 
 
 def test_16_bit_floats_are_computed_in_float32(torch):
-    halves = {
+    narrow = {
         name: torch.from_numpy(array).to(torch.bfloat16)
         for name, array in (WEIGHTS | BIASES).items()
     }
     inputs = [torch.from_numpy(array).to(torch.bfloat16) for array in (QUERY, KEY, VALUE)]
-    output = MultiHeadAttention(**halves, num_heads=4)(*inputs)
+    output = MultiHeadAttention(**narrow, num_heads=4)(*inputs)
     assert output.dtype == torch.bfloat16
-    wide = {name: tensor.float() for name, tensor in halves.items()}
+    wide = {name: tensor.float() for name, tensor in narrow.items()}
     expected = MultiHeadAttention(**wide, num_heads=4)(*(tensor.float() for tensor in inputs))
     assert torch.equal(output, expected.to(torch.bfloat16))
 
