@@ -71,8 +71,8 @@ def test_check_runs_without_a_checkout_as_its_own_command(installed):
 
         def attention(q, k, v):
             scores = q @ np.swapaxes(k, -1, -2)
-            powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-            return powers / powers.sum(axis=-1, keepdims=True) @ v
+            exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
+            return exponentials / exponentials.sum(axis=-1, keepdims=True) @ v
         """)
     )
     command = "import sys; from attention_docs.__main__ import check_command as c; sys.exit(c())"

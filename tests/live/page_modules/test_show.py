@@ -36,6 +36,7 @@ def sample_floats():
 def test_every_number_is_formatted_as_in_python():
     sample = sample_floats()
     assert len(sample) >= COUNT
+    # A tie that a float holds exactly is an odd multiple of 1/32: its fifth decimal is the last 5.
     ties = sum((value * 32) % 2 == 1 for value in sample)
     assert ties > 1000, "too few ties at the fourth decimal"
     shown = in_node(
