@@ -150,6 +150,8 @@ def typed_numbers_of_drawing(svg, drawn_values):
     known = {text.replace("-", "−") for text in formatted | without_trailing_zeros}
     known |= formatted | without_trailing_zeros
     known |= {numbers.typeset(text).partition("·10")[0] for text in formatted}
+    # Beside a tick of five digits, one of four has its thousands separated, too.
+    known |= {f"{int(text):,}" for text in formatted if text.isdecimal()}
     # visible_texts leaves out elements of these classes.
     texts = visible_texts(re.sub('class="(drawing|step)', 'class="', svg))
     return [number for text in texts for number in typed_numbers(text) if number not in known]
