@@ -69,7 +69,7 @@ def matrix_panel(
     Args:
         matrix: (m, n) real numbers or booleans.
         name: its name.
-        rows: what a row is, for example `queries`.
+        rows: what a row is, for example `queries`; if empty, no room is left for it.
         columns: what a column is, for example `keys`.
         row_labels: m labels; by default the positions, counted from 1.
         column_labels: n labels; by default the positions, counted from 1.
@@ -88,8 +88,10 @@ def matrix_panel(
     crossed_out = _checked_hidden(hidden, values.shape)
     if compact:
         cell: tuple[float, float] = (cells.compact_width(values), cells.NUMBER_HEIGHT)
+    elif numbers:
+        cell = cells.cell_size(values, columns=values.shape[1])
     else:
-        cell = cells.cell_size(values, columns=values.shape[1]) if numbers else cells.MIN_CELL
+        cell = cells.MIN_CELL
     has_numbers = cell != cells.MIN_CELL
     widest_label = max(map(text_width, column_labels))
     are_upward = compact and widest_label > cell[0]
@@ -109,12 +111,11 @@ def matrix_panel(
     centre = grid.x + width / 2
     below = grid.y + grid.height + 10
     tagged_legend = cells.tag_step(legend.body, values, "data_scale")
+    middle = grid.y + grid.height / 2
     body = [
         title(centre, LINE_HEIGHT / 2, name, role),
         label(centre, 1.5 * LINE_HEIGHT, columns),
-        vertical_label(grid.x - margin - LINE_HEIGHT / 2, grid.y + grid.height / 2, rows)
-        if rows
-        else "",
+        vertical_label(grid.x - margin - LINE_HEIGHT / 2, middle, rows) if rows else "",
         draw_column_labels(grid, column_labels),
         cells.draw_row_labels(grid, row_labels),
         cells.draw_cells(grid, values, colour_scale, crossed_out, has_numbers, compact),

@@ -127,9 +127,13 @@ def scatter_2d(
 
     right, top = to_paper([size])[0]
     height = origin[1] + 3.2 * LINE_HEIGHT
-    has_legend = len(sets) > 1
-    legend, legend_width = _draw_legend(sets, height + LINE_HEIGHT, True) if has_legend else ([], 0)
-    offsets = LABEL_OFFSETS_2D if has_legend else LABEL_OFFSETS_OF_ONE_SET
+    offsets: Sequence[tuple[float, float, str]]
+    if len(sets) > 1:
+        legend, legend_width = _draw_legend(sets, height + LINE_HEIGHT, is_planar=True)
+        offsets = LABEL_OFFSETS_2D
+        height += 2 * LINE_HEIGHT
+    else:
+        legend, legend_width, offsets = [], 0.0, LABEL_OFFSETS_OF_ONE_SET
     width = max(right + _right_margin(sets), legend_width, text_width(name))
     body = [
         label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
@@ -148,7 +152,6 @@ def scatter_2d(
             body += _draw_labelled_marker(index, points, row, position, offset, is_planar=True)
     body += legend
     description = f"{name}. " + " ".join(_describe(points) for points in sets)
-    height += 2 * LINE_HEIGHT if has_legend else 0
     return Panel(width, height, "".join(body), description, name=name)
 
 
