@@ -114,9 +114,8 @@ def token_html(match: re.Match[str], before: str) -> str:
         role = f' class="{groups["role"]}"' if groups.get("role") else ""
         return f"<i{role}>{GREEK.get(match['letter'], match['letter'])}{subscript(match)}</i>"
     if groups["computed"]:
-        digits = match["computed"].replace("-", "−").replace("{,}", ",")
+        digits = match["computed"].replace("-", "−").replace("{,}", ",").replace(r" \times ", " × ")
         reference = match["reference"]
-        digits = digits.replace(r" \times ", " × ")
         attribute = f'data-val="{reference.replace(";", ",")}"' if reference else "data-computed"
         return f"<span {attribute}>{digits}</span>"
     if groups["minus"]:

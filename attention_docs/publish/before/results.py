@@ -38,10 +38,13 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
         return computed_span(format_value(data))
     if not all(names for names, _ in rows):
         raise ValueError(f"expected a value or named rows; {reference} has rows without names")
-    columns = map(format_column, zip(*(values for _, values in rows), strict=True))
+    columns = [
+        format_column(column) for column in zip(*(values for _, values in rows), strict=True)
+    ]
+    texts_of_rows = zip(*columns, strict=True)
     return "\n".join(
         table_row([*names, *map(computed_span, texts)])
-        for (names, _), texts in zip(rows, zip(*columns, strict=True), strict=True)
+        for (names, _), texts in zip(rows, texts_of_rows, strict=True)
     )
 
 
