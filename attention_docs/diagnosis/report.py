@@ -177,6 +177,7 @@ def group_by_reason(status: str, verdicts: list[Verdict]) -> list[str]:
 
 
 def case_list(names: list[str]) -> str:
+    """Format the names of cases as indented lines."""
     return fill(", ".join(names), WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
 
 
