@@ -24,11 +24,11 @@ from attention_docs.render.figures.svg import SUBSCRIPT, with_subscripts
 SCRIPT = Path(__file__).with_name("graphviz.mjs")
 GRAPHVIZ = Path("@hpcc-js", "wasm-graphviz")
 # Lengths are in pixels, and Graphviz's points are taken as pixels.
-FONT_SIZE = 16  # in boxes
-SMALL_FONT_SIZE = 14  # beside edges
-SUBSCRIPT_FONT_SIZE = 13
-SUBSCRIPT_DROP = 4
-LINE_HEIGHT = 20
+FONT_SIZE = 14  # in boxes
+SMALL_FONT_SIZE = 13  # beside edges
+SUBSCRIPT_FONT_SIZE = 11
+SUBSCRIPT_DROP = 3
+LINE_HEIGHT = 18
 # Wider than most system fonts, so that text in any of them fits into its box.
 LAYOUT_FONT = "DejaVu Sans"
 NODE_ATTRIBUTES = (
@@ -39,12 +39,12 @@ GRAPH = (
     "digraph {{ rankdir={}; ordering=out; nodesep=0.35; ranksep=0.45; node [{}]; edge [{}]; {} }}"
 )
 # Separates a label from its edge.
-PADDING = "\N{NO-BREAK SPACE}"
+PADDING = 2 * "\N{NO-BREAK SPACE}"
 # Graphviz writes sizes of boxes in inches.
 POINTS_PER_INCH = 72
 MARGIN = 2
-# On a narrow screen, a diagram shrinks to this scale before it scrolls.
-MIN_SCALE = 0.86
+# On a narrow screen, a diagram shrinks to this scale, at which its text has 11 pixels, and scrolls.
+MIN_SCALE = 0.85
 
 
 Point = tuple[float, float]
@@ -143,10 +143,10 @@ def dot_edge(number: int, edge: Edge, *, is_fork: bool) -> str:
 def dot_label(lines: Iterable[str], font_size: int) -> str:
     r"""Return lines of text as a label in DOT, for which Graphviz reserves space.
 
-    >>> print(dot_label(["d_k"], 16).replace("><", ">\n<"))
+    >>> print(dot_label(["d_k"], 14).replace("><", ">\n<"))
     <<TABLE BORDER="0" CELLSPACING="0" CELLPADDING="0">
     <TR>
-    <TD HEIGHT="20">d<FONT POINT-SIZE="13">k</FONT>
+    <TD HEIGHT="18">d<FONT POINT-SIZE="11">k</FONT>
     </TD>
     </TR>
     </TABLE>>
