@@ -79,8 +79,12 @@ def check_with(
 ) -> Report:
     """Call the function of a worker with every case and return the verdicts.
 
-    `require` and `skip` are features that must or need not be checked, `expect` is the library
-    whose conventions are expected, in `EXPECTED`.
+    Args:
+        worker: calls the function.
+        settings: how to call it; what is None is detected.
+        require: features that must be checked.
+        skip: features that are not checked.
+        expect: the library whose conventions are expected, in `EXPECTED`; None for any.
     """
     is_mask_given = settings.mask is not None
     description = worker.describe(settings)

@@ -151,6 +151,7 @@ def read_layer(module: Any) -> LayerCall:
     heads = head_count(module)
     if heads is None or width % heads:
         raise LoadError(f"the number of its heads is not recognised; expected one of {HEADS}")
+    # Multiples of 1/4 in [-2, 2], which are exact in every dtype.
     rows = 8 * np.sin(5 + 1.3 * np.arange(2 * 5 * weights["Q"].shape[0]))
     inputs = rows.round().reshape(2, 5, -1) / 4
     key_heads = weights["K"].shape[1] * heads // width
