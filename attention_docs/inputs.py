@@ -116,7 +116,7 @@ def prepare_inputs(
     left, right = _resolve_window(is_causal, window)
     scale = _resolve_scale(query, scale, limit)
     softcap = _resolve_softcap(xp, query, softcap)
-    scores, batch = _infer_shapes(query, key, value, enable_gqa)
+    scores_shape, batch = _infer_shapes(query, key, value, enable_gqa)
     # Clip the window to the sequence: a wider one might not fit the array's integers.
     return Inputs(
         xp=xp,
@@ -126,10 +126,10 @@ def prepare_inputs(
         value=value,
         batch=batch,
         attn_mask=attn_mask,
-        max_bias=0.0 if attn_mask is None else _max_bias(xp, attn_mask, scores, query),
+        max_bias=0.0 if attn_mask is None else _max_bias(xp, attn_mask, scores_shape, query),
         scale=scale,
-        left=None if left is None else min(left, scores[-2]),
-        right=None if right is None else min(right, scores[-1]),
+        left=None if left is None else min(left, scores_shape[-2]),
+        right=None if right is None else min(right, scores_shape[-1]),
         softcap=softcap,
         enable_gqa=enable_gqa,
     )
@@ -259,11 +259,11 @@ def broadcast_shapes(one: Shape, other: Shape) -> Shape | None:
     return tuple(b if a == 1 else a for a, b in zip(one, other, strict=True))
 
 
-def _max_bias(xp: ModuleType, attn_mask: Array, scores: Shape, query: Array) -> Array | float:
+def _max_bias(xp: ModuleType, attn_mask: Array, scores_shape: Shape, query: Array) -> Array | float:
     """Validate a mask for scores of a shape; return its largest number, or 0 if it is boolean."""
-    if broadcast_shapes(tuple(attn_mask.shape), scores) != scores:
+    if broadcast_shapes(tuple(attn_mask.shape), scores_shape) != scores_shape:
         raise ValueError(
-            f"attn_mask has shape {attn_mask.shape}; expected one that broadcasts to {scores}"
+            f"attn_mask has shape {attn_mask.shape}; expected one that broadcasts to {scores_shape}"
         )
     kind = dtype_kind(xp, attn_mask.dtype)
     if kind == "bool":
