@@ -56,7 +56,7 @@ def smallest(
 
 
 def smaller_cases(case: Case) -> Iterator[Case]:
-    """Yield cases with an option less or with shorter axes."""
+    """Yield cases that lack one option of a case, or have a shorter axis."""
     call = case.call
     assert isinstance(call, Call)
     for name in ("mask", "bias", "scale", "window", "softcap"):
