@@ -107,12 +107,24 @@ def describe_difference(actual: Array, expected: Array, tolerance: float) -> str
     """Say how a result differs from the expected one; "" if it does not. NaN expects any number."""
     if actual.shape != expected.shape:
         return f"has shape {actual.shape}; expected {expected.shape}"
-    errors = np.where((actual == expected) | np.isnan(expected), 0.0, np.abs(actual - expected))
-    errors = np.nan_to_num(errors, nan=np.inf)
-    if errors.max(initial=0.0) > tolerance * np.abs(expected).max(initial=1.0):
+    errors = np.where(np.isnan(expected), 0.0, sizes_of_errors(actual, expected))
+    if errors.max(initial=0.0) > tolerance * largest_finite(expected):
         worst = [int(i) for i in np.unravel_index(errors.argmax(), errors.shape)]
         return f"is off by {errors.max():.3g} at {worst}"
     return ""
+
+
+def sizes_of_errors(actual: Array, expected: Array) -> Array:
+    """Return how far each number is off: 0 where both are NaN, inf where one of them is."""
+    with np.errstate(invalid="ignore"):
+        differences = np.nan_to_num(np.abs(actual - expected), nan=np.inf)
+    are_equal = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
+    return np.where(are_equal, 0.0, differences)
+
+
+def largest_finite(expected: Array) -> float:
+    """Return the largest magnitude, at least 1, to which an error is relative."""
+    return float(np.abs(expected[np.isfinite(expected)]).max(initial=1.0))
 
 
 def check_cache(
@@ -156,8 +168,8 @@ def check_cache(
     at_once = output_in_chunks([n])
     middle = n // 2
     for sizes in ([middle, n - middle], [middle] + [1] * (n - middle), [1] * n):
-        errors = np.nan_to_num(np.abs(output_in_chunks(sizes) - at_once), nan=np.inf)
-        wrong = np.argwhere(errors > tolerance * np.abs(at_once).max(initial=1.0))
+        errors = sizes_of_errors(output_in_chunks(sizes), at_once)
+        wrong = np.argwhere(errors > tolerance * largest_finite(at_once))
         if len(wrong):
             position, listed = wrong[:, 1].min(), ", ".join(map(str, sizes))
             raise AssertionError(

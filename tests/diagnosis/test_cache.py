@@ -52,3 +52,19 @@ def test_incomplete_cache_is_reported():
 
     with pytest.raises(AssertionError, match="in chunks of"):
         check_cache(layer, list, INPUTS)
+
+
+@pytest.mark.parametrize("filler", [np.nan, np.inf])
+def test_error_beside_a_number_that_is_not_finite_is_reported(filler):
+    def layer(x, cache):
+        rows = np.cumsum(x, axis=1)  # forgets the cache
+        rows[..., 0] = filler
+        return rows
+
+    with pytest.raises(AssertionError, match="position 4 is off by"):
+        check_cache(layer, list, INPUTS)
+
+
+@pytest.mark.parametrize("filler", [np.nan, np.inf])
+def test_numbers_that_are_not_finite_equal_themselves(filler):
+    check_cache(lambda x, cache: np.full_like(x, filler), list, INPUTS)

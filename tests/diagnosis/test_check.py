@@ -761,3 +761,16 @@ def test_any_function_is_compared_with_its_reference():
     check(lambda x: recipe.softmax(x), inputs, lambda x: recipe.softmax(x - 1))
     with pytest.raises(AssertionError, match=r"shapes \(1, 3\), is off by"):
         check(lambda x: np.exp(x), inputs, lambda x: np.exp(x) * (1 + 1e-3))
+
+
+@pytest.mark.parametrize("first", [np.nan, np.inf])
+def test_reference_that_is_not_finite_hides_no_other_error(first):
+    def reference(x):
+        return np.where(np.arange(3) == 0, first, x)
+
+    def inputs(random):
+        return (random.normal(size=3),)
+
+    check(reference, inputs, reference)
+    with pytest.raises(AssertionError, match="is off by"):
+        check(lambda x: reference(x) + 1, inputs, reference)
