@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
-from attention_docs.render.numbers import html_number, number, short_number
+from attention_docs.render.numbers import drawn_number, html_number, number, short_number
 from tests.browser.test_every_page import RULES
 from tests.browser.test_side_panel import AXE_WITHIN
 from tests.browser.visit import HORIZONTAL_OVERFLOW
@@ -82,8 +82,8 @@ def assert_numbers_equal_python(shown, edits):
         value = array[tuple(map(int, indices.split(",")))] if indices else array[()]
         # Figures write a true minus, also in an exponent.
         expected = {number(value), re.sub("<.*?>", "", html_number(value)).replace("−", "-")}
-        # A figure may show two decimals.
-        expected.add(short_number(value))
+        # A figure may show two decimals, and writes an exponent in superscript digits.
+        expected |= {short_number(value), drawn_number(value).replace("−", "-")}
         # A browser's sine may differ from NumPy's in the last bit, and then one result is whole.
         expected |= {text.removesuffix(".0000") for text in expected}
         assert text.replace("−", "-").removesuffix(".0000") in expected, (reference, index, edits)
