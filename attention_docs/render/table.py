@@ -21,7 +21,7 @@ EXCERPT_SHAPE = (4, 6)
 CHARACTER_WIDTHS = {".": 0.278, "−": 0.778, "×": 0.778, " ": 0.25}
 DIGIT_WIDTH = 0.5
 SUPERSCRIPT_SCALE = 0.7
-# The words over more columns are vertical, unless they are about as narrow as the numbers.
+# Words over more columns are vertical on phones, unless they are about as narrow as numbers.
 MAX_LEVEL_COLUMNS = 4
 
 
@@ -135,7 +135,7 @@ def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
 
 
 def _classes(cells: np.ndarray, labels: Labels) -> str:
-    """Return the CSS classes of a table, whose column labels are vertical if many and wide."""
+    """Return the CSS classes of a table; many wide column labels are vertical on phones."""
     if not any(labels):
         return "matrix"
     widest_number = max(len(cell) for cell in cells.flat)
