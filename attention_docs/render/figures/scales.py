@@ -66,7 +66,7 @@ class Scale(NamedTuple):
             ticks.insert(1, "0" if self.low else "")
         widest_tick = max(map(text_width, ticks))
         # Neighbouring ticks are two or four swatches apart, so a quarter and some room parts them.
-        swatch_width = max(MIN_SWATCH_WIDTH, widest_tick / 4 + 7)
+        swatch_width = max(MIN_SWATCH_WIDTH, widest_tick / 4 + 5)
         length = SWATCH_COUNT * swatch_width
         width = max(width, length + widest_tick)
         left = (width - length) / 2

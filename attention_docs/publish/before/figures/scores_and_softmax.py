@@ -35,7 +35,7 @@ def softmax_gradient(steps_of: StepsOf) -> Html:
     each step down is a hundredth of the one before."""
     d, weights = weights_of_growing_scores(steps_of)
     slopes = [np.abs(np.diag(row) - np.outer(row, row)).max() for row in weights]
-    name = "Largest slope of the softmax, without the division"
+    name = "Largest slope, without the division"
     axis = Axis("slope", (1e-8, 1e-6, 1e-4, 1e-2, 1), logarithmic=True)
     ratios = np.divide(axis.ticks[:-1], axis.ticks[1:])
     claim(np.allclose(ratios, 1 / 100), "each step down is a hundredth of the one before")
