@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from attention_docs.render.figures import Axis, Series, figure, line_chart
+from attention_docs.render.figures.chart import CHART_WIDTH, NARROW_WIDTH
 from attention_docs.render.numbers import drawn_number
 from tests.figures.drawing import (
     assert_readable,
@@ -136,6 +137,25 @@ def test_crowded_labels_keep_the_order_of_lines():
         x, y = lines[shape.text].corners[-1]
         assert 0 < shape.box[0] - x < line_height
         assert -0.6 < y - shape.centre[1] < line_height * len(ends)
+
+
+def test_narrow_chart_has_samples_and_names_above_its_lines():
+    series = [Series(name, [1, 100], [0, 10], points=True) for name in ("one", "two", 30 * "t")]
+    token = CHART_WIDTH.set(NARROW_WIDTH - 1)
+    try:
+        picture = chart(*series)
+    finally:
+        CHART_WIDTH.reset(token)
+    assert_readable(picture)
+    samples, lines = np.split(np.array(lines_of(picture), dtype=object), 2)
+    top = min(line.box[1] for line in lines)
+    for curve, sample, line in zip(series, samples, lines, strict=True):
+        (text,) = with_text(picture, curve.name)
+        assert text.box[3] < top
+        assert 0 < text.box[0] - sample.box[2] < 10
+        assert sample.centre[1] == text.centre[1]
+        dashes = [shape.attributes.get("stroke-dasharray") for shape in (sample, line)]
+        assert dashes[0] == dashes[1]
 
 
 def test_long_names_fit_into_the_drawing():

@@ -17,6 +17,7 @@ from attention_docs.render.figures.svg import (
     label,
     text_node,
     text_width,
+    translated,
     vertical_label,
 )
 from attention_docs.render.numbers import exact_number, number
@@ -25,6 +26,9 @@ from attention_docs.render.references import index_in_step, step_name
 WIDTH, HEIGHT = 240, 170  # of the lines
 # The width of a chart with its ticks and names; None for a plot as wide as `WIDTH`.
 CHART_WIDTH: ContextVar[float | None] = ContextVar("CHART_WIDTH", default=None)
+# A narrower chart has the names of its lines above them: beside them they would take a third of it.
+NARROW_WIDTH = 450
+SAMPLE_WIDTH = 18  # of a line beside its name above the chart
 DASHES = (None, "6 3", "2 3", "8 3 2 3")
 MARKERS = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
@@ -94,7 +98,9 @@ class Plot(NamedTuple):
 
 
 def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
-    """Draw lines with their names at their right ends; a single line needs no name.
+    """Draw lines with their names at their right ends, or above them in a narrow chart.
+
+    A single line needs no name.
 
     Raises:
         TypeError: if a series does not hold real numbers.
@@ -105,33 +111,41 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
     # The number of a style goes up at each name, so a series without one keeps the style before it.
     styles = [count - 1 for count in accumulate(bool(curve.name) for curve in series)]
     named_series = [
-        (curve, points)
-        for curve, points in zip(series, points_of_series, strict=True)
+        (curve, points, style)
+        for curve, points, style in zip(series, points_of_series, styles, strict=True)
         if curve.name
     ]
-    names_at_ends = named_series if len(named_series) > 1 else []
-    names_width = max((text_width(curve.name) for curve, _ in names_at_ends), default=0)
-    plot = _lay_out(name, x, y, names_width)
+    has_names = len(named_series) > 1
+    is_narrow = (CHART_WIDTH.get() or NARROW_WIDTH) < NARROW_WIDTH
+    names_above = named_series if has_names and is_narrow else []
+    names_at_ends = named_series if has_names and not is_narrow else []
+    names_width = max((text_width(curve.name) for curve, _, _ in names_at_ends), default=0)
+    # The last tick is centred at the end of its axis.
+    margin = max(16 + names_width, text_width(_tick_texts(x.ticks)[-1]) / 2)
+    plot = _lay_out(name, x, y, margin)
+    legend = _draw_legend([(curve, style) for curve, _, style in names_above], plot.width)
+    plot = plot._replace(top=plot.top + legend.height)
     body = [
         label(plot.left + plot.width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
+        translated(plot.left, 1.5 * LINE_HEIGHT, legend.body) if names_above else "",
         *_draw_axes(plot),
         *(
             _draw_series(curve, points, style, plot)
             for curve, points, style in zip(series, points_of_series, styles, strict=True)
         ),
-        *_draw_names(names_at_ends, plot),
+        *_draw_names([(curve, points) for curve, points, _ in names_at_ends], plot),
     ]
-    width = plot.left + max(plot.width + 16 + names_width, (plot.width + text_width(name)) / 2)
+    width = plot.left + max(plot.width + margin, (plot.width + text_width(name)) / 2)
     height = plot.top + plot.height + 2.5 * LINE_HEIGHT
-    sentences = [_describe(curve, points, x, y) for curve, points in named_series]
+    sentences = [_describe(curve, points, x, y) for curve, points, _ in named_series]
     return Panel(width, height, "".join(body), f"{name}. {' '.join(sentences)}")
 
 
-def _lay_out(name: str, x: Axis, y: Axis, names_width: float) -> Plot:
-    """Place the lines between the ticks of the y axis and the names at their right ends."""
+def _lay_out(name: str, x: Axis, y: Axis, margin: float) -> Plot:
+    """Place the lines between the ticks of the y axis and a margin at their right ends."""
     left = max(map(text_width, _tick_texts(y.ticks))) + 2 * LINE_HEIGHT
     chart_width = CHART_WIDTH.get()
-    width = WIDTH if chart_width is None else max(150, chart_width - left - 16 - names_width)
+    width = WIDTH if chart_width is None else max(150, chart_width - left - margin)
     # The title is centred over the lines and may be wider than they are.
     left = max(left, (text_width(name) - width) / 2)
     return Plot(x, y, left, 2.5 * LINE_HEIGHT, width, max(HEIGHT, 0.42 * width))
@@ -199,6 +213,30 @@ def _draw_names(named_series: Sequence[tuple[Series, np.ndarray]], plot: Plot) -
         label(plot.left + plot.width + 10, end, curve.name, "start", fill=colour(curve.role))
         for (curve, _), end in zip(named_series, ends, strict=True)
     ]
+
+
+def _draw_legend(named_styles: Sequence[tuple[Series, int]], width: float) -> Panel:
+    """Draw a sample and the name of each series, in rows that fit into a width."""
+    body, x, row = [], 0.0, 0
+    for curve, style in named_styles:
+        entry_width = SAMPLE_WIDTH + 6 + text_width(curve.name)
+        if x and x + entry_width > width:
+            x, row = 0.0, row + 1
+        y = (row + 0.5) * LINE_HEIGHT
+        if curve.line:
+            line = f"M{x:g} {y:g}h{SAMPLE_WIDTH}"
+            dashes = DASHES[style % len(DASHES)]
+            stroke = {"stroke": colour(curve.role), "stroke_width": 1.8, "fill": "none"}
+            body.append(element("path", d=line, stroke_dasharray=dashes, **stroke))
+        if curve.points:
+            marker = {"d": MARKERS[style % len(MARKERS)], "fill": colour(curve.role)}
+            place = f"translate({x + SAMPLE_WIDTH / 2:g} {y:g})"
+            body.append(element("path", transform=place, **marker))
+        fill = colour(curve.role)
+        body.append(label(x + SAMPLE_WIDTH + 6, y, curve.name, "start", fill=fill))
+        x += entry_width + 10
+    height = (row + 1) * LINE_HEIGHT if named_styles else 0.0
+    return Panel(width, height, "".join(body), "")
 
 
 def _draw_axes(plot: Plot) -> list[str]:
