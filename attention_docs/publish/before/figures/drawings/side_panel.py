@@ -159,7 +159,7 @@ def weights_and_output(
 
 def block_output(step: str) -> Stage:
     operation = "plus the words, norm, feed-forward network, norm"
-    return Stage("block", operation, "output B of the block", (StageMatrix("B", "output", step),))
+    return Stage("block", operation, "block output B", (StageMatrix("B", "output", step),))
 
 
 WITH_POSITIONS = words_stage("course_model.with_positions")
