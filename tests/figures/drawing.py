@@ -108,10 +108,14 @@ def _rectangle_corners(node):
 
 
 def _text_corners(node):
-    """Return the box of a text, with the average letter width of common fonts, 0.55 em."""
+    """Return the box of a text, with the average letter width of common fonts, 0.55 em.
+
+    Points, commas and raised digits are half as wide.
+    """
     x, y = _attributes(node, "x", "y")
     font_size = float(node.attrib["font-size"])
-    width = 0.55 * font_size * len("".join(node.itertext()))
+    text = "".join(node.itertext())
+    width = 0.55 * font_size * (len(text) - len(re.findall("[.,·⁻⁰¹²³⁴⁵⁶⁷⁸⁹]", text)) / 2)
     left = x - {"start": 0, "middle": width / 2, "end": width}[node.attrib["text-anchor"]]
     # `label` puts the baseline 4 below the middle at every font size; capitals are 0.72 em high.
     middle, half_height = y - 4, 0.36 * font_size

@@ -76,9 +76,11 @@ def width_for_numbers(matrix: np.ndarray, is_short: bool = False) -> float:
 
 
 def compact_width(matrix: np.ndarray) -> float:
-    """Return the width of a cell in which every number of the matrix fits with two decimals."""
-    # One of the characters is a point, which is half as wide as a digit.
-    return max(MIN_NUMBER_WIDTH, width_for_numbers(matrix, is_short=True) - 7)
+    """Return the width of a cell in which every number of the matrix fits with two decimals.
+
+    It leaves less room beside the numbers, so that a phone has room for nine columns.
+    """
+    return max(MIN_NUMBER_WIDTH, width_for_numbers(matrix, is_short=True) - 3.5)
 
 
 def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:

@@ -18,6 +18,7 @@ FONT_SIZE = 12
 SUBSCRIPT = re.compile(r"(?<=\b[A-Za-z])_(\w+)")
 # In common fonts, a digit is a little over half as wide as it is high.
 CHARACTER_WIDTH = 7
+MARKS_IN_NUMBERS = ".,·⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
 LINE_HEIGHT = 16
 # Between panels side by side; the style sheet has the same number.
 GAP = 24
@@ -145,7 +146,14 @@ def translated(x: float, y: float, *children: str) -> str:
 
 
 def text_width(text: str) -> float:
-    return CHARACTER_WIDTH * len(typeset(text))
+    """Return about the width of a text, in which marks within numbers are half as wide as digits.
+
+    >>> text_width("1234"), text_width("0.25"), text_width("2e-09")
+    (28.0, 24.5, 31.5)
+    """
+    typeset_text = typeset(text)
+    marks = sum(character in MARKS_IN_NUMBERS for character in typeset_text)
+    return CHARACTER_WIDTH * (len(typeset_text) - marks / 2)
 
 
 def figure(panel: Panel, name: str, css_class: str = "drawing") -> Html:
