@@ -40,6 +40,8 @@ SEGMENT_WRAPPER = (r"\displaystyle{}", "{}")
 # What is not a letter or a sign in TeX.
 COMMAND = re.compile(r"\\[a-zA-Z]+|\\[,;:! ]|[{}\s~_^()]")
 LONGEST_NAME = 9  # letters and signs
+# The shape after a matrix, like `(5 \times 2)`; the style sheet sets the space between them.
+SHAPE = re.compile(r"(?:\\(?:q?quad|[,;:])\s*)*(\([^()]*\\times[^()]*\))\s*")
 # At the start of a formula with a long row. It becomes a CSS class, which applies to tables too.
 FOOTNOTE_SIZE = r"\footnotesize"
 ALL_NUMBERS = """\
@@ -100,16 +102,18 @@ def split_at_matrices(formula: Formula) -> list[Formula | Matrix]:
 
     A formula without matrices stays whole.
 
-    >>> formula = Formula(r"Q = \val{self_attention.Q}", display=True)
+    >>> formula = Formula(r"Q = \val{toy.Q} \quad (3 \times 2) \quad K = \val{toy.K}", display=True)
     >>> [segment[0] for segment in split_at_matrices(formula)]
-    ['Q =', 'self_attention.Q']
+    ['Q =', 'toy.Q', '(3 \\times 2)', '\\quad K =', 'toy.K']
     """
     segments: list[Formula | Matrix] = []
 
     def add_segment(tex: str) -> None:
         tex = tex.removeprefix(FOOTNOTE_SIZE).strip()
-        if tex:
-            segments.append(Formula(tex, display=False, wrapper=SEGMENT_WRAPPER))
+        shape = SHAPE.match(tex) if segments else None
+        parts = [shape[1], tex[shape.end() :]] if shape else [tex]
+        for part in filter(None, parts):
+            segments.append(Formula(part, display=False, wrapper=SEGMENT_WRAPPER))
 
     end = 0
     for match in MATRIX.finditer(formula.tex):
@@ -208,21 +212,22 @@ def segments_html(
 ) -> tuple[str, str]:
     """Return the HTML of a formula with matrices, and collapsed tables of its large matrices.
 
-    Lines do not break between a name and its matrix, within a product of matrices, or before the
-    sign of a transpose.
+    A name, its matrix or product of matrices, and the shape stay together.
     """
 
     def segment_html(segment: Formula | Matrix) -> str:
         if isinstance(segment, Matrix):
             return matrix_html(segment, look_up(segment.reference))
-        return html_without_katex(segment) or typeset_formulas[segment]
+        html = html_without_katex(segment) or typeset_formulas[segment]
+        # Where a shape has no room, a line may break before it.
+        return f" {html}" if is_shape(segment) else html
 
     html = ""
     for part in unbreakable_parts(segments):
         part_html = "".join(map(segment_html, part))
-        # A <div>, because a <span> may not have a table in it.
-        has_matrix = isinstance(part[-1], Matrix)
-        html += f'<div class="together">{part_html}</div>' if has_matrix else part_html
+        # A <div>, because a <span> may not have a table in it. A line may break before it.
+        has_matrix = any(isinstance(segment, Matrix) for segment in part)
+        html += f' <div class="together">{part_html}</div>' if has_matrix else part_html
     # A dictionary, because a matrix that occurs twice gets one table.
     matrices = {
         segment: look_up(segment.reference) for segment in segments if isinstance(segment, Matrix)
@@ -236,11 +241,15 @@ def segments_html(
 
 
 def unbreakable_parts(segments: Sequence[Formula | Matrix]) -> list[list[Formula | Matrix]]:
-    """Group the segments of a formula between which no line may break: a name and its matrices."""
+    """Split a formula where a line may break: not between a name, its matrices and their shape."""
     parts: list[list[Formula | Matrix]] = []
     for segment in segments:
         last = parts[-1][-1] if parts else None
-        if isinstance(segment, Matrix) and (isinstance(last, Matrix) or is_name(last)):
+        if isinstance(segment, Matrix):
+            belongs = isinstance(last, Matrix) or is_name(last)
+        else:
+            belongs = isinstance(last, Matrix) and is_shape(segment)
+        if belongs:
             parts[-1].append(segment)
         else:
             parts.append([segment])
@@ -251,6 +260,10 @@ def is_name(segment: Formula | None) -> bool:
     r"""Whether a segment is a short name, like `\quad W_Q =`."""
     text = COMMAND.sub("", segment.tex) if segment else ""
     return text.endswith("=") and len(text) <= LONGEST_NAME
+
+
+def is_shape(segment: Formula) -> bool:
+    return bool(SHAPE.fullmatch(segment.tex))
 
 
 def keep_together(formula_html: str, punctuation: str) -> str:

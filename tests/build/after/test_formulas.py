@@ -99,14 +99,14 @@ def with_matrices(typeset):
 
 def test_matrix_is_a_table_between_formula_segments(with_matrices):
     page = BeautifulSoup(with_matrices(2, 2), "html.parser")
-    product, shape = page.select_one(".formula.smaller").find_all(recursive=False)
-    assert product["class"] == ["together"]
-    root, query, key, transposed = product.find_all(recursive=False)
+    [together] = page.select_one(".formula.smaller").find_all(recursive=False)
+    assert together["class"] == ["together"]
+    root, query, key, transposed, shape = together.find_all(recursive=False)
     assert root.select("math msqrt")
     assert (query.name, query["data-val"]) == ("table", "toy.Q")
     assert (key.name, key["data-val"]) == ("table", "toy.K")
     assert transposed["aria-label"] == "transposed"
-    assert shape.text.strip() == "(2 × 2)"
+    assert shape.text == "(2 × 2)"
 
 
 def test_tables_are_not_hidden_from_screen_readers(with_matrices):
