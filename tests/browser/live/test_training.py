@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from attention_docs.render.numbers import number
+from attention_docs.render.numbers import drawn_number
 from tests.live.training import shown_after_training
 
 PAGE, BUTTON, STATUS = "course/learned", ".training button", ".training [role=status]"
@@ -48,7 +48,7 @@ def assert_digits(visit, steps):
     for reference, index, digits in shown:
         step = re.fullmatch(r"course_training\.(\w+)", reference)[1]
         indices = tuple(map(int, index.split(","))) if index else ()
-        assert digits.replace("−", "-") == number(steps[step][indices]), (reference, index)
+        assert digits == drawn_number(steps[step][indices]), (reference, index)
 
 
 def test_training_shows_the_numbers_of_python(open_page):
