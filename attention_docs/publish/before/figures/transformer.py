@@ -151,8 +151,8 @@ def three_attentions(steps_of: StepsOf) -> Html:
 @site_figure
 def vocabulary_matrix(steps_of: StepsOf) -> Html:
     r"""The two factors, with features at the columns of $\output{Y_3}$ and at the rows of
-    $W_{\text{vocabulary}}$. Two forms of a word, such as *verte* and *vert*, differ in the row
-    *feminine* alone. Olive numbers are negative."""
+    $W_{\text{vocabulary}}$. The two forms of a word, such as *verte* and *vert*, differ in the row
+    *feminine* alone, and so do the two nouns. Olive numbers are negative."""
     steps = steps_of("encoder_decoder")
     matrix = steps["W_vocabulary"]
     features, vocabulary = examples.labels("encoder_decoder", "W_vocabulary")
