@@ -243,10 +243,10 @@ def _link(start: float, end: float) -> str:
 @site_figure
 def absorption(steps_of: StepsOf) -> Html:
     r"""The scores of a query with five tokens are a product of three matrices: the query, the
-    matrix up to the keys, transposed, and the latents, one in each column. A bracket around the
-    last two computes a key for each token. A bracket around the first two changes the query once,
-    and the same scores take fewer multiplications. The output is such a product, too, of the
-    weights, the latents and the matrix up to the values."""
+    transpose of $W_{UK}$, and the latents, one in each column. A bracket around the last two
+    computes a key for each token. A bracket around the first two changes the query once, and the
+    same scores take fewer multiplications. The output is such a product, too, of the weights, the
+    latents and $W_{UV}$."""
     steps = steps_of("latent_attention")
     query, latents, weights = steps["query"], steps["latents"], steps["weights"]
     up_k, up_v = steps["W_up_K"], steps["W_up_V"]
@@ -256,13 +256,13 @@ def absorption(steps_of: StepsOf) -> Html:
     claim(np.allclose(blended @ up_v, output), "The output is such a product, too")
     of_scores = [
         Factor("query", query.shape, "query"),
-        Factor("up to keys", up_k.T.shape),
+        Factor("W_UK ᵀ", up_k.T.shape),
         Factor("latents", latents.T.shape, "input"),
     ]
     of_output = [
         Factor("weights", weights.shape, "weights"),
         Factor("latents", latents.shape, "input"),
-        Factor("up to values", up_v.shape),
+        Factor("W_UV", up_v.shape),
     ]
     key_by_key, absorbed = _multiplications_of(of_scores, 1), _multiplications_of(of_scores, 0)
     claim(absorbed < key_by_key, "fewer multiplications")
