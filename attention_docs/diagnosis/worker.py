@@ -1,6 +1,6 @@
 """Call the reader's function in a subprocess, which is restarted if it dies or times out.
 
-Output is captured at the file descriptors, so that of native libraries is captured too.
+Output is captured at the file descriptors, because native libraries do not write to `sys.stdout`.
 """
 
 import contextlib
@@ -43,7 +43,7 @@ class Outcome:
         kind: `unsupported` if the function does not take the case, `refused` if its own code raised
             the error, `raised` if other code did, `died` if it gave no answer.
         traceback: the lines of the traceback that are in the function's own code.
-        problems: what is wrong beside the numbers: changed inputs, another dtype or device.
+        problems: what is wrong apart from the numbers: changed inputs, another dtype or device.
         notes: side effects of the call: prints, warnings.
         item: the index, key or attribute of the output in what was returned.
     """
@@ -178,11 +178,15 @@ class InProcessWorker(Worker):
 
 
 def forward_answers(process: subprocess.Popen[bytes], answers: queue.Queue[Any]) -> None:
-    """Put each answer into the queue, and None once the process has ended."""
+    """Put each answer into the queue, and None once the pipe has closed."""
     assert process.stdout
+    # EOFError: the process ended between two answers. UnpicklingError: it ended within an answer.
+    # OSError and ValueError: `Worker.stop` closed the pipe before or during a read.
     with contextlib.suppress(EOFError, OSError, ValueError, pickle.UnpicklingError):
         while True:
             answers.put(pickle.load(process.stdout))
+    # A dying process closes its pipe before it has an exit status, for which `stop_and_explain`
+    # polls as soon as it gets None. A process that has closed only its pipe times out here.
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(timeout=5)
     answers.put(None)
@@ -278,7 +282,7 @@ def failed_outcome(error: BaseException) -> Outcome:
 def call_function(
     function: Callable[..., Any], case: Case, description: Description, settings: Settings
 ) -> Outcome:
-    """Call the function and return its results by name, and what is wrong beside the numbers."""
+    """Call the function; return its results by name, and problems such as changed inputs."""
     dtype, library = case.dtype or settings.dtype, settings.library or "numpy"
     values = calling.translate_arguments(case.call, description, settings)
     if description.layer is not None and library == "torch":
@@ -315,7 +319,7 @@ def call_function(
 
 
 def dtype_or_device_mismatches(output: Any, argument: Any) -> list[str]:
-    """Describe where the dtype and the device of an output are not those of an argument."""
+    """Describe where the dtype or the device of an output differs from an argument's."""
     mismatches = []
     for attribute in ("dtype", "device"):
         expected, actual = (
@@ -397,8 +401,8 @@ def gradients(
         raise UnsupportedError("its arguments hold more than one array")
     their_names = {name: description.names[name] for name in ("query", "key", "value")}
 
-    def output(**arguments: Any) -> Any:
-        returned = call_by_position(function, arguments, description)
+    def output(**keywords: Any) -> Any:
+        returned = call_by_position(function, keywords, description)
         return find_output(returned, case, description, settings)[0]
 
     assert not isinstance(case.call, LayerCall)
