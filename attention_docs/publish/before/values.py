@@ -39,7 +39,6 @@ CODE_OR_MATH = re.compile(
 MACRO = re.compile(r"\\(?P<name>[A-Za-z]+)\{(?P<argument>[^{}]*)\}")
 # Opening and closing delimiters inside a formula.
 DELIMITERS = (("{", "}"), (r"\begin", r"\end"), (r"\left", r"\right"))
-BRACKETS = {"[": "&#91;", "]": "&#93;"}
 OPERATIONS: dict[type[ast.AST], Callable[..., Fraction]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -288,19 +287,19 @@ def apply_index(array: Array, index: str | None) -> Array:
 
 
 def format_inline(array: Array, reference: str) -> str:
-    """Format an array for running text: on one line, with brackets escaped from Markdown."""
-    indices = np.ndindex(np.shape(array))
+    """Format an array for running text: on one line, with brackets escaped from Markdown.
 
-    def bracket_or_number_html(token: re.Match[str]) -> str:
-        """Return the HTML of a bracket, or of a number with its reference."""
-        if token[0] in BRACKETS:
-            return BRACKETS[token[0]]
-        index = next(indices)
-        digits = token[0] if array.dtype == bool else html_number(array[index])
-        return reference_span(digits, element_reference(reference, index))
-
-    one_line = re.sub(r"\s+", " ", as_text(array)).replace("[ ", "[")
-    return re.sub(r"[\[\]]|[^\s\[\]]+", bracket_or_number_html, one_line)
+    >>> print(format_inline(np.array([0.5, 2.0]), "softmax.x"))
+    &#91;<span data-val="softmax.x[0]">0.5000</span> <span data-val="softmax.x[1]">2</span>&#93;
+    """
+    if array.ndim == 0:
+        digits = as_text(array) if array.dtype == bool else html_number(array)
+        return reference_span(digits, reference)
+    elements = (
+        format_inline(element, element_reference(reference, (i,)))
+        for i, element in enumerate(array)
+    )
+    return f"&#91;{' '.join(elements)}&#93;"
 
 
 def reference_span(number: str, reference: str) -> str:
