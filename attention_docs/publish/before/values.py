@@ -39,7 +39,7 @@ CODE_OR_MATH = re.compile(
 MACRO = re.compile(r"\\(?P<name>[A-Za-z]+)\{(?P<argument>[^{}]*)\}")
 # Opening and closing delimiters inside a formula.
 DELIMITERS = (("{", "}"), (r"\begin", r"\end"), (r"\left", r"\right"))
-OPERATIONS: dict[type[ast.AST], Callable[..., Fraction]] = {
+OPERATIONS: dict[type[ast.AST], Callable[..., Fraction | complex]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -333,10 +333,11 @@ def number(expression: str, context: Context) -> str:
     return rf"\computed{{{digits.replace(',', '{,}')}}}"
 
 
-def evaluate(node: ast.expr) -> Fraction:
-    """Evaluate an expression of whole numbers exactly.
+def evaluate(node: ast.expr) -> Fraction | complex:
+    """Evaluate an expression of whole numbers.
 
-    A power may be irrational: then the result is a float.
+    Returns:
+        The exact result as a Fraction; a float or complex number if a root makes it inexact.
 
     Raises:
         ValueError: if the expression has anything but whole numbers and arithmetic.
