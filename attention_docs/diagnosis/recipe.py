@@ -13,7 +13,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 
-# The steps of attention as functions, by name: all of them, or those that a mistake changes.
+# The steps of attention as functions, by name: all of them, or the steps that a mistake changes.
 StepFunctions = dict[str, Callable[..., Any]]
 
 
@@ -129,12 +129,15 @@ def rotate(rows: Array, angles: Array | None) -> Array:
 
 
 def rounded_steps(bits: int) -> StepFunctions:
-    """Return steps whose results are rounded to `bits` bits, in the range of float64."""
+    """Return steps that simulate a dtype with `bits` significant bits, but without overflow.
+
+    `Case.tolerance` measures with them how far rounding moves the output.
+    """
 
     def rounded(array: Array) -> Array:
         """Round the significand of each number."""
-        mantissa, exponent = np.frexp(array)
-        return np.ldexp(np.round(mantissa * 2.0**bits), exponent - bits)
+        significand, exponent = np.frexp(array)
+        return np.ldexp(np.round(significand * 2.0**bits), exponent - bits)
 
     def rounded_softmax(scores: Array) -> Array:
         """Return the softmax with each of its steps rounded."""
@@ -150,6 +153,7 @@ def rounded_steps(bits: int) -> StepFunctions:
         "add_bias": lambda scores, call: rounded(add_bias(scores, call)),
         "softmax": rounded_softmax,
         "weighted_sum": lambda weights, value: rounded(weights @ value),
+        # The projection before the split is not a step of its own, so its result is rounded here.
         "split": lambda rows, heads: split_heads(rounded(rows), heads),
         "merge": lambda output: rounded(merge_heads(output)),
         "project_out": lambda merged, project: rounded(project(merged, "O")),
@@ -182,7 +186,7 @@ def all_visible(call: Call) -> Array:
 
 
 def boolean_mask(call: Call, after: bool = False) -> Array:
-    """Return the mask with as many columns as keys; `after` fills those that it lacks."""
+    """Return the mask with as many columns as keys; `after` fills the missing columns."""
     if call.mask is None:
         return all_visible(call)
     *leading, columns = call.mask.shape
