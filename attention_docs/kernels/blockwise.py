@@ -177,13 +177,18 @@ def _sum_rows(
 def _are_accurate(head: Inputs, total: Array) -> bool:
     """Whether the totals of `bounded_weights` leave the weighted sums of values accurate.
 
-    No value exceeds the square root of the largest float. If no total does either, no weighted sum
-    of values overflows; half of that root leaves room for rounding. A tiny total may lack digits.
+    Let max be the largest float. No value exceeds max^(1/2). If no total does either, no weighted
+    sum of values overflows; half of that root leaves room for rounding.
+
+    Weights, and products of weights and values, underflow below about 1/max. Relative to a total of
+    max^(-1/4) or more, such a weight is at most max^(-3/4). Even where values are as small as
+    max^(-1/2), such a product is at most max^(-1/4) of the result, which is less than the rounding
+    of a float: 2e-10 in float32.
     """
     xp, limits = head.xp, head.xp.finfo(total.dtype)
     is_extreme = (total < limits.max**-0.25) | (total > limits.max**0.5 / 2)
     if not head.has_float_mask:
-        # No weight underflows, so a total that is still the initial one is of a fully masked row.
+        # No weight underflows, so only a fully masked row keeps its initial total.
         is_extreme &= total > limits.smallest_normal
     return not bool(xp.any(is_extreme))
 
