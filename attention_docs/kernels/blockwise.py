@@ -211,14 +211,14 @@ def online_weights(
 ) -> Iterator[WeightBlock]:
     """Yield weights with the largest score so far as the shift, which is written to `shift`."""
     xp, exp = head.xp, full_range_exp(head.xp)
-    shift[...] = xp.finfo(shift.dtype).min  # no score is lower
+    shift[...] = xp.finfo(shift.dtype).min  # no finite score is lower
     for scores, visible, rows, keys in _score_blocks(head, start, stop, buffer, 1.0, xp.bool):
         _mask_out(scores, visible)
-        old_maximum = shift[rows, :]
-        maximum = xp.maximum(old_maximum, xp.max(scores, axis=-1, keepdims=True))
-        scores -= maximum
-        yield exp(scores, out=scores), xp.exp(old_maximum - maximum), rows, keys
+        maximum = xp.maximum(shift[rows, :], xp.max(scores, axis=-1, keepdims=True))
+        rescale = xp.exp(shift[rows, :] - maximum)
         shift[rows, :] = maximum
+        scores -= maximum
+        yield exp(scores, out=scores), rescale, rows, keys
 
 
 def differentiate(
