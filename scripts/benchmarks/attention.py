@@ -136,8 +136,8 @@ def measure_small_input():
     def repeat(function):
         return lambda: [function(query, key, value) for _ in range(SMALL_CALLS)]
 
-    contenders = {"ours": repeat(ours), "lines": repeat(plain_attention)}
-    return compare(contenders, denominator="lines")
+    contenders = {"ours": repeat(ours), "plain": repeat(plain_attention)}
+    return compare(contenders, denominator="plain")
 
 
 def measure_length(n):
@@ -197,20 +197,27 @@ def measure_tiles(n, width=256):
 
 
 def compare(contenders, numerator="ours", denominator=None, rounds=ROUNDS):
-    """Run contenders in turn, and summarize their times.
+    """Run contenders in turn, and compare their times.
 
     Args:
         contenders: functions without arguments, by name.
         numerator: the contender whose time is the numerator of the ratios.
-        denominator: that of the only ratio; if left out, there is a ratio to each contender.
+        denominator: if given, only the ratio to this contender is returned, as a number.
         rounds: how often each contender runs.
+
+    Returns:
+        `seconds`: the median of each contender. `ratio`: the ratio to each contender by its name,
+        or only the ratio to the denominator.
     """
     result = summary(measure_in_turn(contenders, rounds), numerator)
     return {**result, "ratio": result["ratio"][denominator]} if denominator else result
 
 
 def summary(times, numerator="ours"):
-    """Return the median seconds of each contender, and the median ratio of one to each other."""
+    """Return the median seconds of each contender, and the median ratio to each of the others.
+
+    A ratio is the time of the contender `numerator`, divided by another's in the same round.
+    """
     seconds, ratios = {}, {}
     for name, contender_times in times.items():
         seconds[name] = statistics.median(contender_times)
@@ -288,7 +295,7 @@ def floor(scaled, key, value, causal, exp, weight_blocks=bounded_weights):
 def in_blocks(compute_block, query, key, value, causal, weight_blocks):
     """Call a function with the indices of the queries and of the keys of each block.
 
-    The blocks are those of our attention, on the same threads.
+    Our attention has the same blocks, on the same threads.
     """
     heads, query_count, _ = query.shape
     inputs = prepare_inputs(query, key, value, is_causal=causal).check_finite()
