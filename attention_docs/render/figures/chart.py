@@ -23,10 +23,14 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import exact_number, number
 from attention_docs.render.references import index_in_step, step_name
 
-WIDTH, HEIGHT = 240, 170  # of the lines
+# The size of the plot, without ticks and names.
+WIDTH, HEIGHT = 240, 170
 # The width of a chart with its ticks and names; None for a plot as wide as `WIDTH`.
 CHART_WIDTH: ContextVar[float | None] = ContextVar("CHART_WIDTH", default=None)
-# A narrower chart has the names of its lines above them: beside them they would take a third of it.
+MIN_WIDTH = 150  # of a plot in a chart whose width is given
+MIN_HEIGHT_PER_WIDTH = 0.42  # so that the lines of a wide plot do not look flat
+# A chart narrower than this has the names of its lines above the plot, because names on the right
+# would take a third of its width.
 NARROW_WIDTH = 450
 SAMPLE_WIDTH = 18  # of a line beside its name above the chart
 DASHES = (None, "6 3", "2 3", "8 3 2 3")
@@ -142,13 +146,14 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
 
 
 def _lay_out(name: str, x: Axis, y: Axis, margin: float) -> Plot:
-    """Place the lines between the ticks of the y axis and a margin at their right ends."""
+    """Return the plot: right of the name and ticks of the y axis, with a margin on its right."""
     left = max(map(text_width, _tick_texts(y.ticks))) + 2 * LINE_HEIGHT
     chart_width = CHART_WIDTH.get()
-    width = WIDTH if chart_width is None else max(150, chart_width - left - margin)
-    # The title is centred over the lines and may be wider than they are.
+    width = WIDTH if chart_width is None else max(MIN_WIDTH, chart_width - left - margin)
+    # The title is centred over the plot and may be wider than the plot.
     left = max(left, (text_width(name) - width) / 2)
-    return Plot(x, y, left, 2.5 * LINE_HEIGHT, width, max(HEIGHT, 0.42 * width))
+    height = max(HEIGHT, MIN_HEIGHT_PER_WIDTH * width)
+    return Plot(x, y, left, 2.5 * LINE_HEIGHT, width, height)
 
 
 def _checked_points(curve: Series, x: Axis, y: Axis) -> np.ndarray:
@@ -257,7 +262,7 @@ def _draw_axes(plot: Plot) -> list[str]:
 
 
 def _tick_texts(ticks: Sequence[float]) -> list[str]:
-    """Return the labels of ticks; if the thousands of one are separated, those of all are.
+    """Return the labels of ticks; if one has a separator of thousands, all from 1,000 have one.
 
     >>> _tick_texts([0.25, 2048]), _tick_texts([1, 2048, 65536])
     (['0.25', '2048'], ['1', '2,048', '65,536'])
