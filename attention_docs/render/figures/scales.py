@@ -13,7 +13,7 @@ from attention_docs.render.numbers import number
 
 OPACITY_UNDER_TEXT = 0.5
 OPACITY = 0.8
-# The hues of the roles, and that of negative numbers, light enough to distinguish below text.
+# The hues of the roles and of negative numbers, light enough to distinguish below text.
 FILLS = {
     "input": "var(--fill-input, #7a828e)",
     "query": "var(--fill-query, #3d85e8)",
@@ -25,7 +25,7 @@ FILLS = {
 }
 MINUS = "var(--fill-minus, #988400)"
 KINDS = ("diverging", "sequential")
-MIN_SWATCH_WIDTH, SWATCH_COUNT = 14, 5
+MIN_SWATCH_WIDTH, SWATCH_HEIGHT, SWATCH_COUNT = 14, 8, 5
 
 
 class Scale(NamedTuple):
@@ -65,14 +65,15 @@ class Scale(NamedTuple):
             # The page's script fills an empty middle after an edit that makes a number negative.
             ticks.insert(1, "0" if self.low else "")
         widest_tick = max(map(text_width, ticks))
-        # Neighbouring ticks are two or four swatches apart, so a quarter and some room parts them.
+        # The outer ticks are four swatches apart, so a quarter of the widest and a gap keep them
+        # apart. The middle one is narrow, because it is 0.
         swatch_width = max(MIN_SWATCH_WIDTH, widest_tick / 4 + 5)
         length = SWATCH_COUNT * swatch_width
         width = max(width, length + widest_tick)
         left = (width - length) / 2
         # As fractions of the high end, because high - low could overflow.
         values = self.high * np.linspace(self.low / self.high, 1, SWATCH_COUNT)
-        size = {"width": swatch_width, "height": 8}
+        size = {"width": swatch_width, "height": SWATCH_HEIGHT}
         swatches = [
             element("rect", x=left + i * swatch_width, **size, **self.paint(value, max_opacity))
             for i, value in enumerate(values)
@@ -82,8 +83,8 @@ class Scale(NamedTuple):
         for i, tick in enumerate(ticks):
             fraction = i / (len(ticks) - 1)
             x = left + swatch_width / 2 + fraction * (length - swatch_width)
-            body.append(label(x, 8 + LINE_HEIGHT / 2, tick))
-        return Panel(width, 8 + LINE_HEIGHT, "".join(body), "")
+            body.append(label(x, SWATCH_HEIGHT + LINE_HEIGHT / 2, tick))
+        return Panel(width, SWATCH_HEIGHT + LINE_HEIGHT, "".join(body), "")
 
 
 def scale_of(kind: str, name: str, matrix: np.ndarray, role: str | None = None) -> Scale:
