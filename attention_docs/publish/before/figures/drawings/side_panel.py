@@ -137,7 +137,7 @@ def weights_and_output(
     head: str = "",
     operation: str = SOFTMAX,
 ) -> tuple[Stage, Stage]:
-    """Return the stages of the weights and of the output, beside the values if they are given."""
+    """Return the stages of the weights and of the output, with the values if they are given."""
     a, o = f"A{head}", f"H{head}" if head else "O"
     shown = () if values is None else (values,)
     names = [*(f"values {matrix.symbol}" for matrix in shown), f"output {o}"]
@@ -322,10 +322,15 @@ def stages_of(panel: SidePanel, steps_of: StepsOf) -> list[str]:
 
 
 def has_negative_number(panel: SidePanel, steps_of: StepsOf) -> bool:
-    """Whether a matrix of a panel has a negative number; a mask's minus infinity is not drawn."""
+    """Whether a panel shows a negative number; a masked score is crossed out, not olive."""
     matrices = (matrix for stage in panel.stages for matrix in stage.matrices)
-    arrays = (look_up_array(matrix.step, steps_of) for matrix in matrices)
+    arrays = (shown_numbers(matrix, steps_of) for matrix in matrices)
     return any(((array < 0) & np.isfinite(array)).any() for array in arrays)
+
+
+def shown_numbers(matrix: StageMatrix, steps_of: StepsOf) -> np.ndarray:
+    """Return the columns of a matrix that a panel shows."""
+    return look_up_array(matrix.step, steps_of)[:, : matrix.columns]
 
 
 def stage_html(operation: str, drawing: Panel, kind: str, is_open: bool = True) -> str:
@@ -344,7 +349,7 @@ def draw_matrices(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
     x, body, descriptions = 0.0, list[str](), list[str]()
     for matrix in stage.matrices:
         rows, columns = labels(matrix)
-        values = look_up_array(matrix.step, steps_of)[:, : len(columns)]
+        values = shown_numbers(matrix, steps_of)
         kind = "sequential" if matrix.role == "weights" else "diverging"
         scale = scale_of(kind, matrix.symbol, values, matrix.role)
         width = 1.0 + max(SMALL_HEIGHT, *(COLUMN_CHARACTER * len(text) for text in columns))
