@@ -40,10 +40,9 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import number
 from attention_docs.render.references import step_name
 
-VALUES = ["air", "water", "action", "reason"]
 # The geometry of the figure of two heads, in pixels.
 HEAD_CELL, HEAD_ROWS, HEADS_TOP, HEADS_GAP = (18, 20), 5, 80, 18
-TOKENS, SUMS = ["bird", "boat", "seaplane"], ["air", "water"]
+TOKENS = ["bird", "boat", "seaplane"]
 
 
 @site_figure
@@ -102,8 +101,8 @@ def self_attention_space(steps_of: StepsOf) -> Html:
     claim(steps["weights"][2].argmax() == 2, "from which it takes most")
     values, outputs = values_and_outputs(steps, TOKENS, TOKENS)
     features = examples.labels("values_in_space", "V")[1]
-    # The labels of the first set are left of their points, so that those of the seaplane do not
-    # overlap.
+    # The labels of the outputs, which come first, are left of their points, so that the two labels
+    # of the seaplane do not overlap.
     return space_figure(
         "Self-attention: values and outputs", features, [outputs, values], size=(2, 2, 1)
     )
@@ -111,9 +110,10 @@ def self_attention_space(steps_of: StepsOf) -> Html:
 
 @site_figure
 def cross_attention_output(steps_of: StepsOf) -> Html:
-    r"""Each row of $\weights{A}$ averages the three values; so the output $\output{O}$ has one row
-    for each query."""
-    return output_figure(steps_of("cross_attention"), 0, 0, TOKENS[:2], TOKENS, SUMS)
+    r"""Each row of $\weights{A}$ holds the weights of one average of the three values, so the
+    output $\output{O}$ has a row for each query."""
+    features = examples.labels("cross_attention", "V")[1]
+    return output_figure(steps_of("cross_attention"), 0, 0, TOKENS[:2], TOKENS, features)
 
 
 @site_figure
@@ -132,7 +132,8 @@ def cross_attention_plane(steps_of: StepsOf) -> Html:
         Points("X_kv", x_kv[:, :2], TOKENS, "input"),
     ]
     values, outputs = values_and_outputs(steps, TOKENS, TOKENS[:2])
-    return plane_figure("Cross-attention: points", inputs, [outputs, values], SUMS)
+    features = examples.labels("cross_attention", "V")[1]
+    return plane_figure("Cross-attention: points", inputs, [outputs, values], features)
 
 
 @site_figure
@@ -175,7 +176,8 @@ def heads_of_a_sentence(steps_of: StepsOf) -> Html:
     steps = steps_of("course_heads")
     words = examples.labels("course_heads", "weights_1")[0]
     weights_1, weights_2 = steps["weights_1"], steps["weights_2"]
-    they, (air, reason) = words.index("they"), map(VALUES.index, ("air", "reason"))
+    features = examples.labels("course_heads", "added_1")[1]
+    they, air, reason = words.index("they"), features.index("air"), features.index("reason")
     claim(words[weights_1[they].argmax()] == "birds", "*they* looks at *birds*")
     looked_at = weights_2.argmax(axis=1).tolist()
     claim(looked_at == [0, 0, 1, 2, 3], "each word looks at the word before it")
@@ -199,7 +201,7 @@ def heads_of_a_sentence(steps_of: StepsOf) -> Html:
 
 def _heads_attend(steps: Mapping[str, Array], they: int) -> Panel:
     """Draw the weights of two heads, one below the other, and the output of each."""
-    words = examples.labels("course_heads", "weights_1")[0]
+    words, features = examples.labels("course_heads", "head_1")
     body = [label(76, LINE_HEIGHT / 2, "Each head attends", "start", font_weight="bold")]
     description = []
     for head in (1, 2):
@@ -213,7 +215,7 @@ def _heads_attend(steps: Mapping[str, Array], they: int) -> Panel:
             cells.draw_row_labels(grid, words),
             word_cells(grid, weights, "weights", words if is_first else []),
             label(result.x - 18, result.centre(2, 0)[1], "V ="),
-            word_cells(result, output, "output", VALUES if is_first else []),
+            word_cells(result, output, "output", features if is_first else []),
         ]
         description += [
             cells.describe(f"Weights of head {head}", weights),
