@@ -214,7 +214,7 @@ class MarkdownConverter:
             # A task for sliders: `task | example.step[0] > 0.5 | sliders | answer | hint`:
             "dare": lambda argument, _: add_insert(dares.dare(argument, steps)),
             # A section of the page on the check:
-            "check": lambda name, _: check_section(name, add_insert),
+            "check": lambda name, _: section_of_check_page(name, add_insert),
         }
         return macros
 
@@ -278,9 +278,10 @@ class MarkdownConverter:
         return self.diagrams.replace_fences(markdown)
 
 
-def check_section(name: str, add_insert: Callable[[str], str]) -> str:
-    """Return a section of the page on the check."""
-    # Imported here, because only that page needs the check.
+def section_of_check_page(name: str, add_insert: Callable[[str], str]) -> str:
+    """Return a section of the page on the check, which describes its cases and mistakes."""
+    # Imported here, because it imports the whole package of the check, which takes about 0.1 s, and
+    # no other page needs it.
     from attention_docs.publish.before import check_page
 
     return check_page.section(name, add_insert)
