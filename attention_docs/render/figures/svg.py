@@ -129,7 +129,7 @@ def title(x: float, y: float, text: str, role: str | None, anchor: str = "middle
 
 
 def colour(role: str | None) -> str:
-    """Return the colour of a role or of a series, or that of text if there is no role.
+    """Return the colour of a role or of a series, or the colour of text if there is no role.
 
     Raises:
         ValueError: if there is no such role.
@@ -262,7 +262,8 @@ def _check_name(name: str) -> None:
 
 def _row(content: Sequence[str], panels: Sequence[Panel], name: str, css_class: str) -> Html:
     """Group the drawings of panels, with room for all of them in a row."""
-    # With a fixed width, the first drawing does not move when the browser reaches the second.
+    # The style sheet centres the row as a whole, for which it needs the width of all drawings. If
+    # it centred the drawings instead, the second would move the first when it arrives later.
     width = sum(round(panel.width) + 2 for panel in panels) + GAP * (len(panels) - 1)
     group = {"class_": css_class, "role": "group", "style": f"max-width: {width}px"}
     return Html(element("div", *content, **group, aria_label=name))
