@@ -25,6 +25,12 @@ from attention_docs.render.references import index_in_step, step_name
 # The width and height of a cell without a number, and of one with a number.
 MIN_CELL = (22, 22)
 MIN_NUMBER_WIDTH, NUMBER_HEIGHT = 26, 24
+NUMBER_PADDING = 8  # in a cell: the room on both sides of its number together
+CROSS_MARGIN = 4  # in a cell: the room on each side of its cross
+# The room between a label and the matrix, and between the labels of two columns.
+LABEL_GAP = 6
+# `text_width` is the width of digits, and words of as many letters are narrower.
+WIDTH_OF_WORDS = 0.9
 # Numbers are printed only in a matrix that is no wider than this with them.
 MAX_WIDTH = 560
 # The description of a larger matrix has its largest and smallest number only.
@@ -72,13 +78,13 @@ def width_for_numbers(matrix: np.ndarray, is_short: bool = False) -> float:
     if matrix.dtype == bool:
         return MIN_CELL[0]
     texts = (cell_text(value, is_short) for value in matrix.flat)
-    return max(MIN_NUMBER_WIDTH, 8 + max(map(text_width, texts)))
+    return max(MIN_NUMBER_WIDTH, NUMBER_PADDING + max(map(text_width, texts)))
 
 
 def compact_width(matrix: np.ndarray) -> float:
     """Return the width of a cell in which every number of the matrix fits with two decimals.
 
-    It leaves less room beside the numbers, so that a phone has room for nine columns.
+    It has less room on both sides of the numbers, so that nine columns fit on a phone.
     """
     return max(MIN_NUMBER_WIDTH, width_for_numbers(matrix, is_short=True) - 3.5)
 
@@ -97,8 +103,7 @@ def widen_to_labels(size: tuple[float, float], labels: Sequence[str]) -> tuple[f
 
     If that would make the matrix too wide, the size stays the same.
     """
-    # `text_width` is that of digits, and words are narrower.
-    width = max(size[0], 6 + 0.9 * max(map(text_width, labels)))
+    width = max(size[0], LABEL_GAP + WIDTH_OF_WORDS * max(map(text_width, labels)))
     return (width, size[1]) if width * len(labels) <= MAX_WIDTH else size
 
 
@@ -182,7 +187,7 @@ def draw_value(centre: tuple[float, float], value: float, has_numbers: bool, is_
 
 def draw_crosses(grid: Grid, crossed: np.ndarray) -> str:
     """Cross out cells, with a single path for all of them."""
-    width, height = grid.cell[0] - 8, grid.cell[1] - 8
+    width, height = (side - 2 * CROSS_MARGIN for side in grid.cell)
     lines = []
     for row, column in np.argwhere(crossed):
         x, y = grid.centre(row, column)
@@ -227,7 +232,8 @@ def draw_mark(grid: Grid, mark: Mark, role: str | None) -> str:
 def draw_row_labels(grid: Grid, labels: Sequence[str]) -> str:
     """Write a label to the left of each row."""
     return "".join(
-        label(grid.x - 6, grid.centre(row, 0)[1], text, "end") for row, text in enumerate(labels)
+        label(grid.x - LABEL_GAP, grid.centre(row, 0)[1], text, "end")
+        for row, text in enumerate(labels)
     )
 
 
@@ -243,7 +249,7 @@ def draw_upward_labels(grid: Grid, labels: Sequence[str]) -> str:
     """Write a label above each column that reads upwards, for cells that are too narrow."""
     body = []
     for column, text in enumerate(labels):
-        x, y = grid.centre(0, column)[0], grid.y - 6
+        x, y = grid.centre(0, column)[0], grid.y - LABEL_GAP
         body.append(label(x, y, text, "start", transform=f"rotate(-90 {x:g} {y:g})"))
     return "".join(body)
 
