@@ -26,7 +26,8 @@ WIDTH = 156
 ROW_HEIGHT = 34
 # Between the names of the keys and the weights of a single query.
 GAP = 14
-MAX_STROKE = 9.0
+# The width of the line of the largest weight, and of the thinnest visible lines.
+MAX_STROKE, THINNEST = 9.0, 0.4
 
 
 def attention_lines(
@@ -168,7 +169,7 @@ def _draw_line(
 
     Args:
         x: the left and the right end.
-        y: the height of the left and of the right end.
+        y: the position of the left and of the right end, from the top.
         fraction: of the maximal stroke.
         tooltip: the text shown on hover.
     """
@@ -180,7 +181,7 @@ def _draw_line(
         d=f"M{left:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {right:g} {end:g}",
         fill="none",
         stroke=colour("weights"),
-        stroke_width=max(0.4, MAX_STROKE * fraction),
+        stroke_width=max(THINNEST, MAX_STROKE * fraction),
         stroke_opacity=0.7,
     )
 
