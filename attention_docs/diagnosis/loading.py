@@ -39,7 +39,7 @@ ARGUMENT_NAMES = {
     "W_packed": ("w_qkv", "wqkv", "w_packed", "in_proj_weight"),
 }
 ABBREVIATIONS = {"q": "query", "k": "key", "v": "value"}
-# For functions without an inspectable signature: written in C, or taking *args.
+# For functions that are written in C without a signature, or take only *args or **kwargs.
 DEFAULT_PARAMETERS = {
     name: inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=None)
     for name in ("query", "key", "value", "attn_mask", "is_causal", "scale", "enable_gqa")
@@ -148,8 +148,10 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
     layer = None
     if hasattr(function, "named_parameters") and any(function.named_parameters()):
         layer = read_layer(function)
+    # One argument often takes both a mask and a bias. With these settings it takes only a mask,
+    # whose values keep or hide a key.
     if "mask" in names and settings.mask not in ("keep", "hide", "ones"):
-        names.setdefault("bias", names["mask"])  # one argument may take both kinds of mask
+        names.setdefault("bias", names["mask"])
     if not {"query", "key", "value", "x", "packed", "packed_key"} & names.keys():
         names |= dict(zip(("query", "key", "value"), parameters, strict=False))  # the usual order
     description = Description(
@@ -217,15 +219,18 @@ def require_installed(library: str) -> None:
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
-    """Return the function's parameters by name, in order; the usual ones if it names none."""
+    """Return the function's parameters by name, in order.
+
+    They are `DEFAULT_PARAMETERS` if it takes only *args or **kwargs, or has no signature.
+    """
     signature_owner = getattr(function, "forward", function)  # a PyTorch module
     try:
         parameters = inspect.signature(signature_owner).parameters.values()
     except (TypeError, ValueError):
-        given = getattr(function, "keywords", {})  # of a partial
+        keywords = getattr(function, "keywords", {})  # of a partial
         return DEFAULT_PARAMETERS | {
-            name: DEFAULT_PARAMETERS["query"].replace(name=name, default=value)
-            for name, value in given.items()
+            name: inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=value)
+            for name, value in keywords.items()
         }
     by_name = {p.name: p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
     return dict(DEFAULT_PARAMETERS) if parameters and not by_name else by_name
@@ -243,7 +248,8 @@ def positional_inputs(
 def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the libraries whose arrays a function may take, the likeliest first.
 
-    For a Python function they are those that its code uses, then those that its module imports.
+    A Python function may take arrays of the libraries that its code uses, then of the other
+    libraries that its module imports.
     """
     while hasattr(function, "func"):  # a partial
         function = function.func
@@ -266,7 +272,7 @@ def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def names_in_code(function: Any, namespace: Mapping[str, Any], depth: int = 2) -> list[str]:
-    """Return the global names that a function uses, and those of the functions it calls.
+    """Return the global names that a function uses, itself or in the functions that it calls.
 
     Args:
         function: the function.
