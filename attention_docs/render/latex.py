@@ -38,9 +38,9 @@ def latex(array: Array, reference: str | None = None) -> str:
 
 
 def latex_row(vector: Array, reference: str | None = None) -> str:
-    r"""Format a vector for running text, where a matrix of one row would take five times the HTML.
+    r"""Format a vector for a formula within a sentence, as numbers between brackets.
 
-    A line may end between two numbers.
+    A line may end between two numbers. A matrix of one row would take five times the HTML.
 
     >>> print(latex_row(np.array([0.25, -1.0])))
     [\,0.2500 \enspace\allowbreak {-1}\,]
