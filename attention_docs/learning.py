@@ -53,11 +53,13 @@ class Model:
     scale: float | None = None
 
     def initial_weights(self, seed: int, embedding_scale: float = 1.0) -> Weights:
-        """Draw normally distributed initial weights of standard deviation 1/sqrt(d_model).
+        """Draw normally distributed initial weights.
+
+        They have standard deviation 1/sqrt(d_model), except W_E and W_P, which are scaled.
 
         Args:
             seed: the seed of NumPy's `RandomState`, whose numbers NumPy promises never to change.
-            embedding_scale: the scale factor of W_E and W_P.
+            embedding_scale: the factor of W_E and W_P.
         """
         random_state = RandomState(seed)
         shapes = {"W_E": (self.vocabulary, self.width), "W_P": (self.length, self.width)}
@@ -196,7 +198,7 @@ class Adam:
 
 
 class Trainable(Protocol):
-    """A model that computes logits, and the gradients of its weights from those of the logits."""
+    """A model that computes logits, and the gradients of its weights from the logits' gradients."""
 
     def run(self, weights: Weights, tokens: Array) -> Any: ...
 
