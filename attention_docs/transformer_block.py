@@ -43,7 +43,14 @@ def norm(rows: Array) -> Norm:
 
 
 def norm_backward(gradient: Array, normed: Norm) -> Array:
-    """Return the gradient with respect to the rows that were normalised."""
+    r"""Return the gradient of the input of `norm`, from the gradient of its output.
+
+    $$dX = (dY - \operatorname{mean}(dY) - Y \operatorname{mean}(dY \circ Y)) / \sigma$$
+
+    Args:
+        gradient: (..., d) the gradient dY.
+        normed: the output Y of `norm`, with the standard deviations σ.
+    """
     xp = namespace(gradient=gradient)
     mean = xp.mean(gradient, axis=-1, keepdims=True)
     correlation = xp.mean(gradient * normed.rows, axis=-1, keepdims=True)
@@ -153,8 +160,8 @@ class Block:
         """Backpropagate the gradient of the logits of a run to all the weights."""
         xp = namespace(tokens=tokens)
         transpose = xp.matrix_transpose
-        # Each d_* is the gradient with respect to that value of `run`; d_sum_1 and d_sum_2 are
-        # those with respect to the residual sums.
+        # Each d_* is the gradient with respect to a value of `run`; d_sum_1 and d_sum_2 are the
+        # gradients with respect to the residual sums.
         d_output = d_logits @ transpose(weights["W_vocabulary"])
         d_sum_2 = norm_backward(d_output, run.output)
         d_hidden = d_sum_2 @ transpose(weights["W_2"])
