@@ -24,7 +24,7 @@ COURSE = sorted(page.stem for page in (ROOT / "docs" / "course").glob("*.md"))
 WINDOWS = [(1280, 800), (1440, 900), (1920, 1080)]
 # Whatever scrolls sideways or is cut, except in the block on where numbers come from; and narrow text.
 CUT = """
-    [...document.querySelectorAll("article :is(.formula, table, pre > code, .figure-box, .diagram, .figure-box svg)")]
+    [...document.querySelectorAll("article :is(div.formula, table, pre > code, .figure-box, .diagram, .figure-box svg)")]
         .filter(e => e.checkVisibility() && !e.closest(".provenance"))
         .filter(e => e.scrollWidth > e.clientWidth + 1 && e.localName !== "svg" && e.localName !== "table"
             || e.getBoundingClientRect().right > e.closest(".md-content__inner, .panel").getBoundingClientRect().right)
