@@ -66,7 +66,7 @@ def assert_legend_shows_weights(picture, largest):
 
 
 def assert_joins(curve, picture, token, key):
-    """Assert that a curve leads from the name of a query to that of a key."""
+    """Assert that a curve leads from the name of a query to the name of a key."""
     (token_text,), (key_text,) = with_text(picture, token), with_text(picture, key)
     (x, y), *_, (x_end, y_end) = curve.corners
     assert (y, y_end) == (token_text.centre[1], key_text.centre[1])
@@ -85,6 +85,10 @@ def test_weights_can_be_recovered_from_the_drawn_lines(weights, single_query):
     picture = attention_lines(weights, tokens, keys, query=query)
     assert_readable(picture)
     assert_shows_weights(picture, weights, tokens, keys, query)
+
+
+def test_headings_have_the_colours_of_queries_and_keys():
+    picture = attention_lines(WEIGHTS, ["it", "is"], ["a", "b", "c"])
     for text, role in (("queries", "query"), ("keys", "key")):
         assert [shape.attributes["fill"] for shape in with_text(picture, text)] == [colour_of(role)]
 
