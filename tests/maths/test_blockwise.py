@@ -327,10 +327,15 @@ def test_bfloat16_is_computed_in_float32():
     output = attend(*qkv, attn_mask=np.zeros((1, 1), dtype=bfloat16))
     assert output.dtype == bfloat16
     np.testing.assert_allclose(output.astype("float32"), expected, rtol=2**-7, atol=1e-6)
+
+
+def test_steps_of_bfloat16_have_a_bfloat16_output():
+    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    qkv = [array.astype(bfloat16) for array in LARGE]
     assert attention_steps(*qkv).output.dtype == bfloat16
 
 
-def test_error_locates_nan_of_bfloat16():
+def test_error_locates_nan_in_bfloat16():
     bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
     with pytest.raises(ValueError, match=r"query holds nan at \[0, 0\]"):
         attend(np.full((1, 1), np.nan, dtype=bfloat16), *[np.ones((1, 1), dtype=bfloat16)] * 2)
