@@ -57,7 +57,7 @@ def test_contents_lists_titles_and_descriptions_in_nav_order():
     ]
 
 
-def test_contents_accepts_nested_sections():
+def test_nested_section_has_its_own_contents():
     assert contents_lines("Part [B]") == [list_item("Two", "deep/two.md", "The second.")]
 
 
