@@ -195,7 +195,7 @@ class Check:
     reports: list[Any]
 
     def __str__(self) -> str:
-        """Return the name of the case, or that of the function if the test is of all cases."""
+        """Return the name of the case, or the function's name if the test is of all cases."""
         if self.name is not None:
             return self.name
         if isinstance(self.function, str):
@@ -253,8 +253,8 @@ def checks(function: Function, each_case: bool = False, **settings: Any) -> list
     Args:
         function: a function, or `module:function` or `path/to/file.py:function`.
         each_case: whether each case is a test of its own.
-        settings: `library`, `layout`, `mask` and `names`, as on the command line; those left out
-            are detected.
+        settings: `library`, `layout`, `mask` and `names`, as on the command line; a setting that
+            is left out is detected.
 
     >>> [str(case) for case in checks("my_package:attend", each_case=True)][:3]
     ['distinct_sizes', 'other_sizes', 'square']

@@ -38,7 +38,7 @@ class Settings:
         names: the function's argument names, keyed by ours; q, k and v abbreviate query, key and
             value.
         dtype: the dtype of the arrays, where a case does not specify one.
-        precision: the dtype it computes in, if coarser than that of its arguments.
+        precision: the dtype it computes in, if coarser than its arguments' dtype.
         limits: the sizes that it takes.
         stacked: the axis on which queries, keys and values are stacked, if they are one argument.
         item: the index, key or attribute of the output in what the function returns.
@@ -72,7 +72,7 @@ class Description:
         names: the function's argument names, keyed by ours.
         by_position: its names of query, key and value in its order, if they are its first three
             arguments; otherwise empty.
-        defaults: the defaults of its arguments; those that are required are missing.
+        defaults: the defaults of its optional arguments.
         layer: for a module, a call with its own weights and sizes.
     """
 

@@ -92,7 +92,7 @@ class Case:
 
         It is 16 times the largest error of the plain formula with each step rounded to the dtype,
         and four units in the last place of the largest value, because other orders of summation
-        err more or less than this one. Errors in 64 bits are those in 32 bits, scaled.
+        err more or less than this one. The error in 64 bits is scaled from 32 bits.
         """
         bits = min(PRECISION[dtype], 24)
         steps = recipe.rounded_steps(bits)

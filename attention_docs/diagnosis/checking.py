@@ -36,7 +36,7 @@ EXPECTED = {
 }
 # Errors that are never a refusal.
 TYPOS = ("NameError", "AttributeError", "UnboundLocalError")
-# Cases that combine features, and those that have each alone.
+# Each case that combines features, with the cases that have one of these features alone.
 COMBINED = {
     "grouped_heads_causal": {"grouped_heads"},
     "grouped_heads_padding": {"grouped_heads"},
@@ -223,7 +223,7 @@ def is_bug(
 
 
 def is_other_form(call: Call, outcome: Outcome, description: Description) -> bool:
-    """Whether the function may want an argument in another form than that of the call.
+    """Whether the function may want an argument in another form than the call has.
 
     It may want a boolean instead of a float mask, or a window with two limits or of one number.
     """

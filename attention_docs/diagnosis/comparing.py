@@ -1,4 +1,4 @@
-"""Compare results, within rounding, with the expected ones or with those of a mistake."""
+"""Compare results, within rounding, with the expected results or a mistake's results."""
 
 import itertools
 from collections.abc import Iterator

@@ -79,7 +79,7 @@ def detect(worker: Worker, description: Description, settings: Settings) -> Sett
 
 
 def settings_to_try(description: Description, settings: Settings) -> Iterator[list[Settings]]:
-    """Yield lists of settings to try, those with the most axes and the widest dtypes first.
+    """Yield lists of settings to try: the most axes and the widest dtypes come first.
 
     Raises:
         LoadError: `--layout` names none of the layouts.
@@ -138,7 +138,7 @@ def rank(case: Case, outcome: Outcome, settings: Settings) -> int:
 def is_right(
     case: Case, outcome: Outcome, settings: Settings, mistakes: tuple[Mistake, ...] = ()
 ) -> bool:
-    """Whether the result is right, or that of mistakes if any are given."""
+    """Whether the result is right; if mistakes are given, whether they explain the result."""
     if outcome.failure:
         return False
     if mistakes:

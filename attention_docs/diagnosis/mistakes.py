@@ -177,7 +177,7 @@ def with_window(change: Callable[[float, float], tuple[float, float]]) -> StepFu
 def bottom_right_window(call: Call) -> Array:
     """Return a window around positions that are counted from the end."""
     m, n = call.query.shape[-2], call.key.shape[-2]
-    # With a query for each key, the last m rows are those of the call's queries.
+    # With a query for each key, the last m rows belong to the call's queries.
     longer = replace(call, query=np.resize(call.query, (*call.query.shape[:2], max(m, n), 1)))
     return recipe.window_mask(longer)[-m:]
 
@@ -240,7 +240,7 @@ def append_zeros_to_block(block: int) -> Callable[[Call], Call]:
 
 
 def exchange_sequences_and_heads(output: Array) -> Array:
-    """Merge heads as if their axis came before that of the sequences."""
+    """Merge heads as if their axis came before the axis of the sequences."""
     b, h, n, d = output.shape
     return output.reshape(h, b, n, d).swapaxes(1, 2).reshape(b, n, h * d)
 

@@ -41,7 +41,7 @@ class PrintedNumber(NamedTuple):
 
 @dataclass(frozen=True)
 class KnownOutput:
-    """A known output of the example: a right one, or that of a mistake.
+    """A known output of the example: a right one, or the output of a mistake.
 
     Attributes:
         summary: a noun phrase for the right output, or for the mistake.
@@ -70,7 +70,7 @@ class Diagnosis:
         first_wrong: row and column of the first number that differs from the right output, if any.
         expected: the right number there.
         shape: the numbers of rows and columns.
-        expected_shape: those of the right output.
+        expected_shape: the numbers of rows and columns of the right output.
     """
 
     rows: list[list[float]]

@@ -113,7 +113,7 @@ def format_report(report: Report, verbose: bool = False) -> str:
 
 
 def also_wrong(wrong: list[Verdict]) -> list[str]:
-    """Format the wrong cases with another reason than the first, those with a mistake first."""
+    """Format the wrong cases with another reason than the first; known mistakes come first."""
     rest = [verdict for verdict in wrong if verdict.reason != wrong[0].reason]
     named = [verdict for verdict in rest if verdict.mistakes]
     names = [verdict.case.name for verdict in rest if not verdict.mistakes]
