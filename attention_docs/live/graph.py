@@ -9,14 +9,14 @@
 - `shared`: the nodes of literals that other examples compute with too. Their names, `example.step`,
   are the same in all examples, so an edit in one example can be carried over to the others.
 - `scopes`: the calls of public functions, with their arguments (`{"node": 7}` or a value) and the
-  nodes that they returned. A single result has the name "", those of nested named tuples have names
-  like `attention.weights`.
+  nodes that they returned. A single result has the name "", and results in nested named tuples have
+  names like `attention.weights`.
 - `guards`: the comparisons that steered Python, in order: a node, the value that it had, and the
   error that any other value raises, or null if Python would take another branch instead. In a
   message, `{"first": invalid, "of": array}` is a placeholder for the value and the index of the
   first element where `invalid` is true.
 - `carried`: for an example that can be repeated, pairs of nodes: the next iteration begins with the
-  value of the second node in place of that of the first.
+  value of the second node as the value of the first.
 - `formulas`: the formula of each step in words, only for an example whose inputs are drawn in bulk.
   Its graph has only its steps, each as a literal.
 """
@@ -92,7 +92,7 @@ class PrunedGraph:
     """The nodes of a recording that the page needs, with new indices.
 
     Attributes:
-        nodes: those of the recording, followed by those of the refusals.
+        nodes: the nodes of the recording, followed by the nodes of the refusals.
         representative: for each node, the index of the first node that computes the same.
         ancestors: for each node, the indices of the nodes it is computed from, and its own.
         steps: the node of each step, by name.

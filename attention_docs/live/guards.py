@@ -25,7 +25,7 @@ class Refusal(NamedTuple):
         error: the name of the error's class.
         message: the message in pieces: strings, and placeholders for what depends on the numbers.
         nodes: the operations recorded after the answer, which the placeholders need; their indices
-            continue those of the nodes before the answer.
+            follow the indices of the nodes before the answer.
     """
 
     error: str

@@ -19,7 +19,7 @@ from attention_docs.arrays import backend
 NUMPY: Any = backend("numpy")
 
 # The operations that can be recorded, by their names in the standard; the page implements the same
-# ones in docs/assets/live/operations.js. First those that have a Python operator.
+# ones in docs/assets/live/operations.js. First the operations that have a Python operator.
 BINARY = {
     "add": "add",
     "sub": "subtract",
@@ -408,7 +408,7 @@ def unwrap(argument: Any) -> Any:
 
 
 def json_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return attributes as JSON values, without those that have no effect.
+    """Return attributes as JSON values, without attributes that have no effect.
 
     >>> json_attributes({"axis": None, "keepdims": False, "shape": (2, 1), "dtype": np.float64})
     {'shape': [2, 1], 'dtype': 'float64'}

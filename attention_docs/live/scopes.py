@@ -32,7 +32,7 @@ class Scope:
     Attributes:
         call: the name of the function; for a method, after the name of its class.
         start: the number of nodes on the tape when it was called.
-        arguments: those that differ from their defaults, by name.
+        arguments: the arguments that differ from their defaults, by name.
         stop: the number of nodes on the tape when it returned.
         results: the arrays that it returned, by their names in a named tuple; a single array has
             the name "".
@@ -150,7 +150,7 @@ def recorded_arguments(bound: inspect.BoundArguments) -> dict[str, Any]:
 
 
 def named_arrays(result: Any, name: str = "") -> Iterator[tuple[str, RecordedArray]]:
-    """Yield the arrays of a result by name, those of nested named tuples as `outer.inner`."""
+    """Yield the arrays of a result by name; in nested named tuples a name is `outer.inner`."""
     if isinstance(result, RecordedArray):
         yield name, result
     elif hasattr(result, "_asdict"):
