@@ -99,12 +99,12 @@ class PageFile:
     def locate_text(self, text: str) -> str:
         """Return the location of a text, or the file alone if the text does not occur in it.
 
-        Line breaks and indentation of the text may differ from those in the file.
+        Line breaks and indentation may differ between the text and the file.
         """
         pattern = r"\s+".join(map(re.escape, text.split()))
         match = re.search(pattern, self.prose)
         # Text with computed values occurs in the expanded Markdown only. Its lines correspond to
-        # those of the prose unless a macro expanded to several lines.
+        # the lines of the prose unless a macro expanded to several lines.
         if not match and self.markdown.count("\n") == self.prose.count("\n"):
             match = re.search(pattern, self.markdown)
         if not match:

@@ -13,7 +13,7 @@ class Project:
     Args:
         root: the project's folder.
         name: the name of the site.
-        address: the URL of the site; by default that of the repository's GitHub Pages.
+        address: the URL of the site; by default the URL of the repository's GitHub Pages.
         offline: whether the site is read from files, so that it has no address.
         preview: whether MkDocs serves the site with live reload.
 

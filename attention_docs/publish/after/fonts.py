@@ -3,7 +3,8 @@
 Full fonts would make a first visit slow. The subsets are embedded in KaTeX's style sheet, because a
 font that arrives after the text shifts the layout. Unused fonts are left out.
 
-fontTools is imported inside functions, because the import takes longer than that of this project.
+fontTools is imported inside functions, because importing it takes longer than importing this
+project.
 """
 
 import base64

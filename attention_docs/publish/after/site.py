@@ -65,7 +65,7 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
     search.write_index(site, pages, offline=project.offline)
     if not project.preview:
         styles.remove_unused(site)
-    # The policy would block the script of live reload, and that of the offline search, which
+    # The policy would block the script of live reload, and the script of the offline search, which
     # contains the path of the reader's folder.
     if not (project.preview or project.offline):
         policy.add_policy(site)

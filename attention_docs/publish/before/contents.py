@@ -68,7 +68,7 @@ def contents(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> 
 
 
 def lessons(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> str:
-    """Return a list like that of `contents`, with the reading time of each page.
+    """Return the list that `contents` returns, with the reading time of each page.
 
     >>> pages = {"one.md": PageFile("one.md", "---\\ndescription: Why.\\n---\\n# One\\n\\nA text.")}
     >>> print(lessons("Course", [{"Course": ["one.md"]}], pages, "order.md").partition("<br>")[0])
@@ -136,7 +136,7 @@ def in_minutes(count: int) -> str:
 def overview(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> str:
     """Return a table of the public names that the pages of a section document.
 
-    The names are those of the directives `::: name`, in the order of `nav` and of each page. Each
+    The names come from the directives `::: name`, in the order of `nav` and of each page. Each name
     is described by the first paragraph of its docstring.
 
     Args:

@@ -89,8 +89,8 @@ def control(argument: str, steps_of: StepsOf) -> str:
 
     Raises:
         LookupError: if the example, the step or the index is unknown.
-        ValueError: if a field is missing or malformed, or the number of the example is not among
-            those that the control can have.
+        ValueError: if a field is missing or malformed, or the control cannot have the number of
+            the example.
 
     >>> from attention_docs import examples
     >>> print(control("self_attention.X[0,1] | entry of X | -1 to 1 by 1", examples.steps))

@@ -19,7 +19,7 @@ from attention_docs.publish.page_files import PageFile
 Cell = dict[str, Any]
 
 # A <section>, not a <div>: Material's search takes the first closing tag of the same name for the
-# end of the exclusion, even that of a nested element.
+# end of the exclusion, even if it closes a nested element.
 OUTPUT = '<section class="cell-output" data-search-exclude>\n{}\n</section>'
 FIGURE = re.compile(r'<svg\b[^>]* class="drawing.*?</svg>', re.DOTALL)
 

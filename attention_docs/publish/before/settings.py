@@ -31,7 +31,7 @@ def project_settings(project: Project, nav: Any) -> dict[str, Any]:
 
 
 def markdown_paths(nav: Any) -> Any:
-    """Return `nav` with the paths of notebooks replaced by those of their Markdown.
+    """Return `nav` with the paths of notebooks replaced by the paths of their Markdown.
 
     >>> markdown_paths([{"Notebooks": ["toy.ipynb", {"Home": "index.md"}]}])
     [{'Notebooks': ['toy.md', {'Home': 'index.md'}]}]

@@ -21,7 +21,7 @@ NOT_BUILT = "<!doctype html><html><body><h1>Not built</h1><pre>{}</pre></body></
 
 
 def keep_bytecode_out_of_watched_folders(root: Path) -> None:
-    """Store bytecode in .cache, because a new file beside the modules would trigger a build."""
+    """Store bytecode in .cache, because a new file next to the modules would trigger a build."""
     sys.pycache_prefix = str(root / ".cache" / "bytecode")
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix  # for notebook kernels
 

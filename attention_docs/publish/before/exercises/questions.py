@@ -1,7 +1,7 @@
 r"""Questions whose answers the page checks: `\ask{example.step[0,1] | name of the answer | hint}`.
 
 If the reference is to a number, the reader types it into a field. If it is to a row of numbers with
-words, the reader chooses a word, and the right one is that of the largest number. The page's script
+words, the reader chooses a word, and the word of the largest number is right. The page's script
 compares the answer with what the page computes. Without scripts the question has no field.
 """
 

@@ -128,7 +128,7 @@ def _to_come(cache: Sequence[cells.Grid], triangle: cells.Grid, count: int) -> s
 def _triangle(weights: Array, grid: cells.Grid, first: int) -> list[str]:
     """Draw the weights that have been computed so far, each row with a cell for each key there was.
 
-    Those of earlier steps are pale and without numbers.
+    The weights of earlier steps are pale and without numbers.
     """
     scale = scale_of("sequential", "weights", weights, "weights")
     body = []
@@ -321,10 +321,10 @@ def _bracketed(
     result: Array,
     columns: Sequence[str] = (),
 ) -> Panel:
-    """Draw three factors, two of them in a bracket; below, the product of those; last, the result.
+    """Draw three factors, two in a bracket; below, the product of these two; last, the result.
 
     Args:
-        name: the name of the state, which begins with that of the result.
+        name: the name of the state, which begins with the name of the result.
         factors: the three factors.
         first: which of them the bracket starts at, 0 or 1.
         product: the product in the bracket, whose role colours the bracket.

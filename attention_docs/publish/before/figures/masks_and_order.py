@@ -150,7 +150,7 @@ def positional_clocks(steps_of: StepsOf) -> Html:
 
 
 def _clocks(matrix: Array, position: int) -> Panel:
-    """Draw the clocks of a position, and of those before it faintly, above its features."""
+    """Draw the clocks of a position above its features, and of earlier positions faintly."""
     radius, cell = 60, (64, 24)
     row = matrix[position : position + 1]
     grid = Grid(2, 2 * radius + 3.2 * LINE_HEIGHT, cell, 1, row.shape[1])

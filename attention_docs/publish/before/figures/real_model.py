@@ -275,7 +275,8 @@ def small_pictures(sentence: Mapping[str, Any]) -> str:
 def sentence_scripts() -> dict[str, bytes]:
     """Return a script with all heads of each sentence, by its path; the page loads it on demand.
 
-    It has the drawing of all heads, that of a head in which every number is 100, and the weights.
+    It has the drawing of all heads, the drawing of a head in which every number is 100, and the
+    weights.
     """
     scripts = {}
     for index, sentence in enumerate(load_results("real_model")["sentences"]):

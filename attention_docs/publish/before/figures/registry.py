@@ -14,7 +14,7 @@ FIGURES: dict[str, Draw] = {}
 TEXT_WIDTH, PHONE_TEXT_WIDTH = 686, 386
 
 # A <figure>, because it has no other one inside: Material's search ends an exclusion at the first
-# closing tag of the same name, and that of a <div> could close a nested <div>.
+# closing tag of the same name, and the first </div> could close a nested <div>.
 FIGURE_HTML = (
     '<figure class="figure" data-search-exclude markdown="block">'
     '<div class="figure-box" markdown="0">{svg}</div>'

@@ -3,7 +3,7 @@
 Two sentences are computed by the course, and the third is measured in a real model. It works
 without scripts. A radio button for each word shows the shares of that word, and three more choose
 the sentence. The style sheet places words, arcs and shares in one grid, in which each word
-spans two tracks, so an arc from the middle of one word to that of another needs no measuring.
+spans two tracks, so an arc from the middle of one word to the middle of another needs no measuring.
 """
 
 from collections.abc import Callable

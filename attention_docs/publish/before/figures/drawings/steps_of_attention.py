@@ -90,7 +90,7 @@ def words_panel(
         name: the title.
         matrix: (m, n) the numbers.
         words: m words at the rows, and n over the columns, which read upwards.
-        width: that of a cell.
+        width: the width of a cell.
         role: the colour.
     """
     rows, columns = words
