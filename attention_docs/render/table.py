@@ -15,7 +15,7 @@ from attention_docs.render.numbers import html_number
 
 # Larger matrices are abridged to some of their rows and columns.
 MAX_NUMBERS = 40
-# The most rows and columns of an abridged matrix, including those of dots.
+# The most rows and columns of an abridged matrix, including the row and column of dots.
 EXCERPT_SHAPE = (4, 6)
 # Widths in KaTeX's main font, in em.
 CHARACTER_WIDTHS = {".": 0.278, "−": 0.778, "×": 0.778, " ": 0.25}

@@ -33,7 +33,7 @@ def heatmap(matrix: Array, name: str = "Matrix", **options: Any) -> Html:
         matrix: (m, n) real numbers of any array library. -inf is crossed out. Booleans make a
             mask: ticked where True, crossed out where False.
         name: its name, the title of the figure.
-        options: those of [`matrix_panel`][attention_docs.render.figures.matrix_panel].
+        options: the options of [`matrix_panel`][attention_docs.render.figures.matrix_panel].
 
     Returns:
         The figure as SVG text; a notebook shows the picture.

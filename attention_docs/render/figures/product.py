@@ -178,8 +178,8 @@ def _lay_out(
 
     Args:
         row_labels: the labels of the rows of A, for which there is room on the left.
-        column_labels: those of the columns of B, to which the cells are widened if they then fit.
-        inner_labels: those of the columns of A, to which the cells are widened as well.
+        column_labels: the labels of the columns of B, to which the cells are widened if they fit.
+        inner_labels: the labels of the columns of A, to which the cells are widened as well.
         legend_width: the width that the scales of A and B need on the left.
     """
     columns = a.shape[1] + b.shape[1]

@@ -243,10 +243,10 @@ def _draw_axes_3d(axes: Sequence[str], size: Sequence[int], to_paper: Projection
 
 
 def _draw_outline(points: Points, to_paper: Projection) -> list[str]:
-    """Draw the faces and edges between points, such as those of a triangle or tetrahedron."""
+    """Draw the faces and edges between points: a triangle or a tetrahedron, for example."""
     positions, paint = to_paper(points.coordinates), colour(points.role)
     corners = ["{:.1f} {:.1f}".format(*position) for position in positions]
-    # Overlapping faces add up, so those of a solid are fainter than a single triangle.
+    # Overlapping faces add up, so the faces of a solid are fainter than a single triangle.
     opacity = 0.06 if len(corners) > 3 else 0.12
     faces = [
         element("path", d="M" + "L".join(face) + "z", fill=paint, fill_opacity=opacity)
