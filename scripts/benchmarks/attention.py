@@ -302,7 +302,7 @@ def in_blocks(compute_block, query, key, value, causal, weight_blocks):
     rows, columns = block_size(inputs, weight_blocks)
 
     def compute_rows(job):
-        """Compute the blocks of some rows; a causal mask leaves out those above the diagonal."""
+        """Compute the blocks of some rows; a causal mask leaves out blocks above the diagonal."""
         head, start = job
         stop = min(start + rows, query_count)
         key_count = stop if causal else key.shape[-2]

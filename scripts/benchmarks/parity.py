@@ -119,7 +119,7 @@ def our_output(library, dtype, arrays, options):
 
 
 def supports_ml_dtypes(xp):
-    """Whether a library has no bfloat16 of its own, but computes with that of ml_dtypes."""
+    """Whether a library has no bfloat16 of its own, but computes with ml_dtypes' bfloat16."""
     if xp.__name__ == "cupy":
         return int(xp.__version__.partition(".")[0]) >= 14
     return xp.__name__ == "numpy"

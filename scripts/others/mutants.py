@@ -183,7 +183,7 @@ def mutations(tree):
 
 
 def own_nodes(statement):
-    """Yield a statement and the nodes of its expressions, but not those of nested statements."""
+    """Yield a statement and the nodes of its expressions, but no nodes of nested statements."""
     if isinstance(statement, ast.FunctionDef):
         return
     yield statement
