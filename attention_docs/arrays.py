@@ -29,8 +29,8 @@ def namespace(**arrays: Array) -> ModuleType:
     """Return the standard namespace that all the named arrays share.
 
     Raises:
-        TypeError: if an argument is not an array, or its library differs from that of the first.
-        ValueError: if its device differs from that of the first.
+        TypeError: if an argument is not an array, or its library differs from the first argument's.
+        ValueError: if its device differs from the first argument's.
 
     >>> namespace(query=np.ones(2), key=np.ones(3)).__name__
     'numpy'
@@ -242,7 +242,7 @@ def is_16_bit(xp: ModuleType, dtype: Any) -> bool:
     """Whether a dtype is float16 or bfloat16.
 
     The namespace is part of the cache key: dtypes of two libraries can have the same hash, and
-    those of array-api-strict warn when compared with NumPy's.
+    array-api-strict's dtypes warn when compared with NumPy's.
     """
     return dtype_name(dtype).endswith("float16")
 

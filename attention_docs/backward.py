@@ -1,8 +1,8 @@
 """The backward pass of scaled dot-product attention: gradients from the output to the inputs.
 
 Write dX for the gradient of a number L with respect to an array X: it has the shape of X, and its
-entries are the derivatives of L with respect to those of X. From dO, the steps of attention are
-differentiated in reverse order:
+entries are the derivatives of L with respect to the entries of X. From dO, the steps of attention
+are differentiated in reverse order:
 
     O = A V                 dV = Aᵀ dO,  dA = dO Vᵀ
     A = softmax(Z + M)      dZ = A ∘ (dA - rowsum(dA ∘ A))

@@ -181,7 +181,7 @@ def attend_tile(
     *,
     softcap: float | None = None,
 ) -> TileState:
-    """Attend to some of the keys, and return a state to merge with that of the others.
+    """Attend to some of the keys, and return a state to merge with the state of the other keys.
 
     Args:
         query: (..., m, d_k) queries.

@@ -72,7 +72,7 @@ class Inputs(NamedTuple):
         return self
 
     def repeat_kv_heads(self, array: Array) -> Array:
-        """Repeat the heads of a key or value, (..., heads, n, d), to match those of query."""
+        """Repeat the heads of a key or value, (..., heads, n, d), to match the query's."""
         if not self.enable_gqa or array.shape[-3] == self.query.shape[-3]:
             return array
         return self.xp.repeat(array, self.query.shape[-3] // array.shape[-3], axis=-3)

@@ -124,7 +124,7 @@ def create_mask(
         device: where to put it; the library's default if left out.
 
     Returns:
-        (..., m, n) boolean array; the first axes are those that the function adds.
+        (..., m, n) boolean array; the function adds the first axes, if any.
 
     Raises:
         TypeError: if `mask` is not a function or does not return booleans, a count is not an

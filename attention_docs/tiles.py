@@ -21,7 +21,7 @@ class TileState(NamedTuple):
     """The running softmax state of each query after some of the keys.
 
     Let s be the scaled and masked scores of these keys, and v their values. The maximum is max s,
-    the total is the sum of e^(s - maximum), and the sums are those of e^(s - maximum) v. The state
+    the total is the sum of e^(s - maximum), and `sums` is the sum of e^(s - maximum) v. The state
     of no keys at all, and of keys that are all hidden, is (-inf, 0, 0).
 
     Attributes:

@@ -51,7 +51,7 @@ def _model(settings: dict[str, Any], tensors: dict[str, Array]) -> Llama:
     sizes = {"d": d, "q": heads * d_k, "k": kv_heads * d_k, "f": d_ff, "v": vocabulary}
 
     def take(name: str, axes: str) -> Array:
-        """Remove a tensor from those not used yet, and return it if its shape is right."""
+        """Remove a tensor from the unused ones, and return it if its shape is right."""
         tensor, shape = tensors.pop(f"{name}.weight", None), tuple(sizes[axis] for axis in axes)
         if tensor is None or tensor.shape != shape:
             seen = "is missing" if tensor is None else f"has shape {tensor.shape}"

