@@ -5,14 +5,14 @@ they add up to. `plus_one_late` subtracts the maximum first and adds the 1 as it
 mistake.
 
 `temperatures` multiply the queries at these `positions`, counted from 0. `sharp` are the weights of
-`row` at the last of them, `plain` those without a temperature.
+`row` at the last of them, `plain` the weights without a temperature.
 
 `raw` is what one projection returns for the key and the value of a token. `key` is normed, scaled
 by `scale` and turned by one radian, `value` only normed. `value_late` is made from the finished
 key, which is a mistake.
 
-`slopes` are those of ALiBi's formula for six heads, `slopes_in_code` those of its authors' code.
-
+`slopes` are the slopes of ALiBi's formula for six heads, `slopes_in_code` the slopes of its
+authors' code.
 >>> show(steps())
 scores 2 x 4
 [[ 2  1  0 -1]

@@ -1,7 +1,7 @@
 """The backward pass of attention, on four queries and five keys.
 
-The forward pass is that of `distinct_sizes`. The loss L = sum((O - T)^2) / 2 compares its output O
-with a target T of the same shape, and dX is the gradient of L with respect to an array X.
+The forward pass is the same as in `distinct_sizes`. The loss L = sum((O - T)^2) / 2 compares its
+output O with a target T of the same shape, and dX is the gradient of L with respect to an array X.
 `row_sums` is computed from the weights and their gradient, `row_sums_by_output` from the output and
 its gradient. One step of gradient descent on the three weight matrices, with learning rate 1/500,
 changes L to `loss_after`; to first order, the change would be `expected`. With learning rate 1/100

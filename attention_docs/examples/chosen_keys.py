@@ -6,8 +6,8 @@ The indexer compares queries of its own, one for each head, with keys that its h
 nearer key is chosen. `dense` are the weights of attention to all keys, `sparse` those to the chosen
 ones, and `missed` the dense weight of all others; `rest` is the average of the values left out.
 `window` has the token itself and two before it, `blocks` the token's own block of two and one more,
-the one whose mean key has the largest product with the query, `gate`. The mean keys, which
-are mean values, too, are `summaries`; *they* gives those of earlier blocks `summary_weights`, and
+the one whose mean key has the largest product with the query, `gate`. The mean keys, which are mean
+values, too, are `summaries`; *they* gives the summaries of earlier blocks `summary_weights`, and
 `summary_output` is their average.
 
 `early` chooses among all keys and hides the future afterwards. `index_halves` and `index_pairs` are

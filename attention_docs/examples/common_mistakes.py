@@ -2,7 +2,7 @@
 
 `right` is its output, and `causal` the one with a causal mask, for the mistakes of the mask. In
 `padding_not_hidden` a padding token, all zeros, is added to the keys and values and not hidden.
-`heads` is attention among the raw features in three heads of two, beside the same with heads that
+`heads` is attention among the raw features in three heads of two, next to the same with heads that
 were reshaped without the transpose. Swapped arguments do not fit here: they raise an error. Where
 all sizes agree nothing stops them: `square` has three queries, three keys, and two features
 everywhere.
@@ -10,9 +10,8 @@ everywhere.
 The last steps show masks that are right in another case. `newest` is the last query alone, with all
 five keys in its cache. In `aligned_bottom_right` the last query sees the last key, whereas in
 `causal` the first sees the first. `negative_scale` is `square` with a causal mask and the scale -1,
-beside the same with the scale applied after the mask. Finally, a model that copies its input has
+next to the same with the scale applied after the mask. Finally, a model that copies its input has
 one loss for each word, with targets that are shifted by one position and with targets that are not.
-
 >>> show(steps())
 right 4 x 3
 [[0.2739  5.2928 -1.2803]

@@ -3,11 +3,10 @@
 Both heads read words and positions under the causal mask. `pass_query`, `pass_scores` and
 `birds_scores` are what head 2 computes for the second and the first word, without the mask.
 `added_1` and `added_2` are what each head adds through its rows of W_O, and `output` is their sum.
-`one_head_weights` are those of a single head with the queries and keys of both, side by side.
-`they_scores` has the scores of "they": those of head 1, those of head 2, and their sums, which are
-the scores of the single head. Scores and `Q_2` are rounded to nine decimals, because many are whole
-numbers but for the rounding of floats.
-
+`one_head_weights` are the weights of a single head with the queries and keys of both, side by side.
+`they_scores` has the scores of "they" in head 1 and in head 2, and their sums, which are the scores
+of the single head. Scores and `Q_2` are rounded to nine decimals, because many are whole numbers
+but for the rounding of floats.
 >>> show(steps())
 with_positions 5 x 7
 [[2 1 0 0 0  0.6000  0.8000]

@@ -1,16 +1,16 @@
 """A model of the course's shape whose matrices are learned.
 
-The sentences are "X VERB Y because they REASON", where X and Y are two of `NOUNS` and the reason is
-that of X: 120 in all. Those in which X and Y are neighbours in `NOUNS` are held out, so the model
-learns from 80 and is asked about 40 with pairs of nouns that it has never seen together. Two of
-these are "birds pass boats because they" and "boats pass birds because they".
+The sentences are "X VERB Y because they REASON", where X and Y are two of `NOUNS` and the reason
+belongs to X: 120 in all. Sentences in which X and Y are neighbours in `NOUNS` are held out, so the
+model learns from 80 and is asked about 40 with pairs of nouns that it has never seen together. Two
+of these are "birds pass boats because they" and "boats pass birds because they".
 
-The model is that of the course: one block, two heads, and the same sizes, but a vocabulary of 18
-words. All its matrices begin with random numbers of standard deviation 1/4. In each of 200 steps it
-names the next word at all five positions of all 80 sentences, and Adam changes the matrices and
-shrinks them a little. `loss` is the mean of -log p over these answers. `loss_they` and `accuracy`,
-in percent, are those of the word after "they" in the sentences held out. The model was
-trained from ten seeds, 0 to 9. All steps but `loss_by_seed` and `accuracy_by_seed` belong to
+The model has the shape of the course's model: one block, two heads, and the same sizes, but a
+vocabulary of 18 words. All its matrices begin with random numbers of standard deviation 1/4. In
+each of 200 steps it names the next word at all five positions of all 80 sentences, and Adam changes
+the matrices and shrinks them a little. `loss` is the mean of -log p over these answers. `loss_they`
+and `accuracy`, in percent, count only the word after "they" in the sentences held out. The model
+was trained from ten seeds, 0 to 9. All steps but `loss_by_seed` and `accuracy_by_seed` belong to
 `best_seed`, the seed with the lowest loss in the end. With weights that are always uniform it was
 trained once more from the same seed.
 

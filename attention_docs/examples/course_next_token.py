@@ -1,10 +1,10 @@
 """The last step of the course: logits, probabilities, the next token and the one after it.
 
-Everything is computed for both sentences: `probabilities` are those of "birds pass boats because
-they", `probabilities_swapped` those of "boats pass birds because they". `next_token` counts the
-words of the vocabulary from 0. `losses` holds minus the logarithm of the probability of the word
-that actually follows, and `loss` is their mean. Then "fly" is appended, with the clock hand of
-position 6, and the model runs on six words: `appended` has the probabilities of the word after it.
+Everything is computed for both sentences: `probabilities` belong to "birds pass boats because
+they", `probabilities_swapped` to "boats pass birds because they". `next_token` counts the words of
+the vocabulary from 0. `losses` holds minus the logarithm of the probability of the word that
+actually follows, and `loss` is their mean. Then "fly" is appended, with the clock hand of position
+6, and the model runs on six words: `appended` has the probabilities of the word after it.
 
 `temperatures` divide the logits of the last row before the softmax; `tempered` has a row of
 probabilities for each.

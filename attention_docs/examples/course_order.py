@@ -2,10 +2,9 @@
 
 "birds pass boats because they" and "boats pass birds because they". Without positions each word
 gets the same output in both. With the clock that `E` adds to each position, the keys of head 1 say
-how early a word comes, and "they" finds the noun that comes first. `angle`, in degrees, is what
-the hand turns by from each word to the next. `they_query` and `they_scores` are those of "they";
-they are rounded to nine decimals, because the digits of the literals end before.
-
+how early a word comes, and "they" finds the noun that comes first. `angle`, in degrees, is what the
+hand turns by from each word to the next. `they_query` and `they_scores` are the query and the
+scores of "they". They are rounded to nine decimals, because the digits of the literals end before.
 >>> show(steps())
 X 5 x 7
 [[2 1 0 0 0 0 0]

@@ -1,13 +1,13 @@
 """Another sentence with the weights of the course, for the page of questions.
 
 "ships pass geese because they ..." has two new nouns. As in the course, `dots` compares the words
-themselves, and `Q`, `K` and `V` are those of head 1, without positions. `weights` are scaled, and
-not masked yet. `removed` is the weight that each word gives to later ones, which the causal mask
-forbids. `slope` is that of the weight of "pass" on "geese" at its scaled score. With positions,
-"ships" has the key `key_with_positions`, and "they" gives it the score `score_with_positions`.
-`probabilities` come from both heads, the block and the vocabulary; `next_token` counts the words of
-the vocabulary from 0, and `loss` is minus the logarithm of the probability of "sail".
-
+themselves, and `Q`, `K` and `V` belong to head 1, without positions. `weights` are scaled, and not
+masked yet. `removed` is the weight that each word gives to later ones, which the causal mask
+forbids. `slope` is the derivative of the weight of "pass" on "geese" with respect to its scaled
+score. With positions, "ships" has the key `key_with_positions`, and "they" gives it the score
+`score_with_positions`. `probabilities` come from both heads, the block and the vocabulary;
+`next_token` counts the words of the vocabulary from 0, and `loss` is minus the logarithm of the
+probability of "sail".
 >>> show(steps())
 X 5 x 7
 [[0 3 0 0 0 0 0]

@@ -1,9 +1,9 @@
 """One step of training of the learned model, which the page repeats.
 
-The model, its 80 sentences and its first weights are those of "A model of the course that is
-learned". `loss` is the mean of -log p over all answers of these sentences. The other steps look at
-"birds pass boats because they", which is held out: `weights_1` and `weights_2` are the weights of
-its two heads, and `reasons` are the probabilities of the six reasons after "they".
+The model, its 80 sentences and its first weights are the same as in `course_learned`. `loss` is the
+mean of -log p over all answers of these sentences. The other steps look at "birds pass boats
+because they", which is held out: `weights_1` and `weights_2` are the weights of its two heads, and
+`reasons` are the probabilities of the six reasons after "they".
 
 A step of training hands on the numbers of all matrices, in one row, and what Adam remembers of
 their gradients. `iteration` returns these arrays before and after the step, so that the page can

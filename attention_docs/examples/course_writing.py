@@ -1,10 +1,9 @@
 """Two words that the model of the course writes after its sentence, each of them drawn.
 
 The first word is drawn from the last row of "birds pass boats because they", appended, and the
-model runs again. A column of `probabilities` has those of one word at the temperature. `cumulative`
-adds them up, except for the last word, which reaches to one, and `written` has a one at the word on
-which the draw falls.
-
+model runs again. A column of `probabilities` has the probabilities of one drawn word at the
+temperature. `cumulative` adds them up, except for the last word, which reaches to one, and
+`written` has a one at the word on which the draw falls.
 >>> show(steps())
 temperature 1
 [1]

@@ -1,15 +1,15 @@
 """A memory of fixed size that is written four times: doors that are open or shut.
 
 Each token writes that something, its key, is open or shut, its value. The key of the gate resembles
-that of the door, and the last token writes about the door again. `Q` asks for the door, the window
-and the gate after the last token. `added` are the answers of the state that adds, `attention` those
-of softmax attention without positions. The delta rule reads before it writes: `recalled` is what
-the state holds for each key, `errors` what is missing, and `after_...` are the states, then
-`rewritten` the answers. `half` are the answers if the last write has a strength of one half. With a
-gate of one half at the last token, `gated` are the answers and `late_gate` those if the error is
-taken before the decay; `channel_gated` have a gate for each feature of the keys. `repeated_errors`
-are those of one association written four times with a key of length 2.
-
+the key of the door, and the last token writes about the door again. `Q` asks for the door, the
+window and the gate after the last token. `added` are the answers of the state that adds,
+`attention` the answers of softmax attention without positions. The delta rule reads before it
+writes: `recalled` is what the state holds for each key, `errors` what is missing, and `after_...`
+are the states, then `rewritten` the answers. `half` are the answers if the last write has a
+strength of one half. With a gate of one half at the last token, `gated` are the answers and
+`late_gate` the answers if the error is taken before the decay; `channel_gated` have a gate for each
+feature of the keys. `repeated_errors` are the errors of one association written four times with a
+key of length 2.
 >>> show(steps())
 K 4 x 3
 [[     1 0      0]

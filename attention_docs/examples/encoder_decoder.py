@@ -11,10 +11,9 @@ nothing else has a bias, and no positions are added. The three attentions take t
 
 The weights of the two heads of each attention are `..._1` and `..._2`. Mean and variance, the
 hidden layer and its output are listed for the encoder only. Row i of `probabilities` predicts the
-token after target token i. `loop_probabilities` are those with a fifth target token, "verte",
-after which the loop ends. `book_probabilities` are those of "the book is green .", whose noun is
-masculine in French, with its own target.
-
+token after target token i. `loop_probabilities` are the probabilities with a fifth target token,
+"verte", after which the loop ends. `book_probabilities` are the probabilities for "the book is
+green .", whose noun is masculine in French, with its own target.
 >>> show(steps())
 gain 6
 [2 2 2 2 1.5000 2]

@@ -2,9 +2,8 @@
 
 Three tokens of four features in two heads. The entries count from 1 to 12, so that each can be
 traced. A reshape to (2, 3, 2) alone fills the first head with all of token 1 and half of token 2. A
-reshape back without the transpose mixes the tokens likewise. The outputs are those of attention
-among a tenth of the numbers, which keeps the softmax from saturating.
-
+reshape back without the transpose mixes the tokens likewise. The outputs are attention among a
+tenth of the numbers, which keeps the softmax from saturating.
 >>> show(steps())
 X 3 x 4
 [[1  2  3  4]

@@ -3,9 +3,8 @@
 All sizes differ: 5 tokens of 6 features, keys of 4, values of 3, a prompt of 2. Queries and keys
 are rotated by their positions. `decoded` are the outputs of the three steps. `from_position_0` is
 the last of them if every new token is rotated as if at position 0, `on_another_axis` if the cache
-is stacked along a new axis. The multiplications are those of the prompt, `prefill`, and of the
+is stacked along a new axis. The multiplications are counted for the prompt, `prefill`, and for the
 steps with 3, 4 and 5 tokens: `recomputed` without a cache and `cached` with it.
-
 >>> show(steps())
 X 5 x 6
 [[ 1  0  2 -1  0 1]

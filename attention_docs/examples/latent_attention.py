@@ -1,14 +1,13 @@
 """Latent attention (MLA): two heads, computed from keys and values, and from the latents alone.
 
 All sizes differ: 5 tokens of 4 features, latents of 3, keys of 6 projected from them, rotary keys
-of 2, values of 7. The query is that of the last token. Steps of head 2 end in `_2`. Both heads read
+of 2, values of 7. The query belongs to the last token. Steps of head 2 end in `_2`. Both heads read
 the same latents and rotary keys. The inputs are small whole numbers, so all products up to the
 `content_scores` can be computed by hand. The latents have one feature less than the tokens, so
 action and link share one, with opposite signs. `default_scale` takes the scale from the width of
 the absorbed query. The last four steps also rotate the query of head 1 and its keys of the words
-before; `turned_key` is that of the second word. `turned_scores` are right, and `turned_absorbed`
-shows that no single absorbed query gives them.
-
+before; `turned_key` is the rotated key of the second word. `turned_scores` are right, and
+`turned_absorbed` shows that no single absorbed query gives them.
 >>> show(steps())
 X 5 x 4
 [[ 2 -1 0 0]

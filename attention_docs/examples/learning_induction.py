@@ -7,10 +7,10 @@ percentage of right answers are measured on 256 test sequences, at the steps 0, 
 `guesses` are the losses of a guess among five and among six tokens, the best that one layer can do.
 
 The weights of both layers belong to one of these sequences, `tokens`, after 250 steps.
-`position_scores` are the scores of the positions alone in the first layer. `match_scores` are those
-of the second layer between a last token, in the row, and what the first layer has written about the
-token before a position, in the column. `accuracy_without_1` is the percentage when the head of the
-first layer adds nothing, and `accuracy_without_2` the same for the second.
+`position_scores` are the scores of the positions alone in the first layer. `match_scores` are the
+scores of the second layer between a last token, in the row, and what the first layer has written
+about the token before a position, in the column. `accuracy_without_1` is the percentage when the
+head of the first layer adds nothing, and `accuracy_without_2` the same for the second.
 
 Training always uses NumPy, whatever library the steps are requested in.
 

@@ -2,9 +2,9 @@
 
 Sequences of 6 tokens out of 7 are drawn at random, 32 for each step of Adam. The task is to name at
 each position the token at the mirrored position. Loss and percentage of right answers are measured
-on 256 test sequences, at the steps 0, 10, ..., 100. The weights are those of one of these
-sequences, after the number of steps in their name. The scores of the positions alone,
-W_P W_Q (W_P W_K)^T / sqrt(d_k) after 100 steps, are `position_scores`.
+on 256 test sequences, at the steps 0, 10, ..., 100. The weights belong to one of these sequences,
+after the number of steps in their name. The scores of the positions alone, W_P W_Q (W_P W_K)^T /
+sqrt(d_k) after 100 steps, are `position_scores`.
 
 Training always uses NumPy, whatever library the steps are requested in.
 

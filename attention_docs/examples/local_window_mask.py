@@ -1,9 +1,9 @@
 """A local window: each of the ten tokens sees itself and one neighbour on either side.
 
-Queries, keys and values are those of the batched example. The mask hides the injected similarity
-of query 2 and key 5. Two ways give the same weights: -inf in place of a hidden score before the
-softmax, or hidden weights set to zero after it and each row divided by its remaining sum.
-
+Queries, keys and values are the same as in `batched_attention`. The mask hides the injected
+similarity of query 2 and key 5. Two ways give the same weights: -inf in place of a hidden score
+before the softmax, or hidden weights set to zero after it and each row divided by its remaining
+sum.
 >>> show(steps())
 mask 10 x 10
 [[ True  True False False False False False False False False]

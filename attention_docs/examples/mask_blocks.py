@@ -1,11 +1,10 @@
 """Which blocks of a table a kernel skips, for a mask that is put together from four numbers.
 
 A query sees itself and `window` keys before it, or one of the first `prefix` keys, if both stand in
-one document and in one chunk. The first document ends before position `second`. `weights` are those
-of equal scores under this mask. `counts` say for each block of two queries and two keys how many of
-its pairs take part: none in an empty block, four in a full one. `computed` blocks are not empty,
-and `partial` ones need the mask.
-
+one document and in one chunk. The first document ends before position `second`. `weights` are the
+weights of equal scores under this mask. `counts` say for each block of two queries and two keys how
+many of its pairs take part: none in an empty block, four in a full one. `computed` blocks are not
+empty, and `partial` ones need the mask.
 >>> show(steps())
 window 1
 [7]

@@ -1,15 +1,14 @@
 """Masks as functions of two positions, for eight tokens of two documents, and for a draft tree.
 
-A query sees itself and two keys before it in `window`, the first three keys and those before it in
-`prefix`, keys of its own document in `document` and of its own half in `chunk`; `packed` is causal
-within a document. `tree` is the mask of a draft: a token sees itself and its ancestors, and `depth`
-is its position.
+A query sees itself and two keys before it in `window`, the first three keys and the keys before it
+in `prefix`, keys of its own document in `document` and of its own half in `chunk`; `packed` is
+causal within a document. `tree` is the mask of a draft: a token sees itself and its ancestors, and
+`depth` is its position.
 
 The other steps are the outputs of the last token if queries, keys and values are `X` with positions
 added: in its document `alone`, `restarted` in the packed row with positions that start again,
-`running` with those of the row, and `open` if positions start again but documents see each other.
-With rotary positions in their place, `turned_restarted` and `turned_running` are alike.
-
+`running` with the positions of the row, and `open` if positions start again but documents see each
+other. With rotary positions in their place, `turned_restarted` and `turned_running` are alike.
 >>> show(steps())
 X 8 x 4
 [[2 0 1 0]

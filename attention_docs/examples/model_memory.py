@@ -1,9 +1,8 @@
 """What attention costs in a model of chosen sizes: its cache and its multiplications.
 
-The sizes are at first those of Llama 3 8B. A gibibyte is 2^30 bytes. The cache holds the keys and
-values of all layers. `token` are the multiplications, in 10^9, of Q K^T and A V in all layers for
-one more token with the cache.
-
+The sizes are at first Llama 3 8B's. A gibibyte is 2^30 bytes. The cache holds the keys
+and values of all layers. `token` are the multiplications, in 10^9, of Q K^T and A V in all layers
+for one more token with the cache.
 >>> show(steps())
 layers 1
 [32]

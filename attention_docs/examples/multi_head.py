@@ -6,8 +6,8 @@ a wrong product rarely fit: Q @ K without a transpose fails. The first three col
 to head 1, the other three to head 2. `added_1` and `added_2` are what each head adds to the output
 through its rows of W_O. `one_head_...` are the scores and weights of a single head that takes all
 six columns of the same Q and K. `bert_base` lists d_model, h, d_k = d_model / h and the number of
-entries of one projection; `bert_base_layer` those of all four, of their biases, and the sum.
-
+entries of one projection; `bert_base_layer` the entries of all four projections, of their biases,
+and the sum.
 >>> show(steps())
 X_q 5 x 7
 [[ 1  0  2 -1  0  1  0]

@@ -1,11 +1,10 @@
 """Biases, windows, a sink and a softcap, with causal attention among five tokens.
 
-`bias` is that of ALiBi's first head of four. `buckets` are those of the `distances` in a small
-T5, with eight buckets up to distance 32. `reach_1` to `reach_3` say which of ten positions sees
-which through one, two and three layers, each with a window of its own position and two before;
+`bias` is the bias of ALiBi's first head of four. `buckets` are the buckets of the `distances` in a
+small T5, with eight buckets up to distance 32. `reach_1` to `reach_3` say which of ten positions
+sees which through one, two and three layers, each with a window of its own position and two before;
 `reach` counts the positions that the last one sees. `weights_capped_late` has the softcap after the
 mask, which is a mistake.
-
 >>> show(steps())
 Q 5 x 3
 [[1  0 2]

@@ -1,15 +1,14 @@
 """A cache of four keys and values in a few bits, with one scale for each channel or each token.
 
-`levels` is the largest whole number that is stored. `scales` are those of the channels of K, and
-`codes` the stored numbers. `K_by_channel` and `K_by_token` are the keys that are restored with one
-scale for each channel, and for each token, and `V_by_token` are the values. `weights` and `outputs`
-have a row for each cache: the exact one, the keys by channel and the keys by token, the last two
-with `V_by_token`.
+`levels` is the largest whole number that is stored. `scales` are the scales of the channels of K,
+and `codes` the stored numbers. `K_by_channel` and `K_by_token` are the keys that are restored with
+one scale for each channel, and for each token, and `V_by_token` are the values. `weights` and
+`outputs` have a row for each cache: the exact one, the keys by channel and the keys by token, the
+last two with `V_by_token`.
 
 `epsilon` bounds the error of a score with one scale for each channel, `epsilon_by_token` with one
 for each token; `score_error` and `score_error_by_token` are the largest errors. `output_bound`
-bounds `output_error`, that of both features of the output with keys by channel.
-
+bounds `output_error`, the errors of both features of the output with keys by channel.
 >>> show(steps())
 bits 1
 [4]

@@ -1,11 +1,11 @@
 """Rotary positions as models use them: in a part of the head, stretched by YaRN, and for images.
 
-`speeds` say how fast each of eight pairs turns beside plain rotary positions: if only half of the
-head turns; for a text `factor` times as long as in training, if all pairs are interpolated, with
-another base (NTK-aware), and with YaRN as in the paper and as in its authors' code. `turns` are
-those of each pair over the `trained` positions. In YaRN a pair keeps its speed above the larger of
-two `bounds`, is interpolated below the smaller, and mixed in between; `kept_paper` and `kept_code`
-are the parts of the plain speed.
+`speeds` say how fast each of eight pairs turns compared with plain rotary positions: if only half
+of the head turns; for a text `factor` times as long as in training, if all pairs are interpolated,
+with another base (NTK-aware), and with YaRN as in the paper and as in its authors' code. `turns`
+are the turns of each pair over the `trained` positions. In YaRN a pair keeps its speed above the
+larger of two `bounds`, is interpolated below the smaller, and mixed in between; `kept_paper` and
+`kept_code` are the parts of the plain speed.
 
 `temperature` is YaRN's m, which multiplies queries and keys. `once` are the weights of `row` with
 m^2, `plain` without, `only_queries` with m, `twice` with m^4.

@@ -1,9 +1,8 @@
 """A row of scores whose number of features and temperature can be set.
 
-The scores are those of "birds" in the course. They grow with the root of d, as random scores do,
-so at d = 3 they are those of the course. A softmax with a temperature divides its scores by it.
+The scores are those of "birds" in the course. They grow with the root of d, as random scores do, so
+at d = 3 they are the scores of the course. A softmax with a temperature divides its scores by it.
 `slope` is the derivative of the weight of "pass" with respect to what the softmax is taken of.
-
 >>> show(steps())
 d 1
 [12]

@@ -6,10 +6,9 @@ within it. It does not measure how scores vary from pair to pair. One (qk)^2 has
 9 - 1 = 8, so the estimate has the standard deviation sqrt(8 d). Nothing was seeded;
 `printed_score` and `printed_variance` are the published numbers, which chance explains.
 
-The repeated case shows the difference. All features of a query are the same number, and so are
-those of its key: the features are no longer independent of each other, the score is d q k, and its
-variance is d^2. The published formula, averaged over many pairs, still gives about d.
-
+The repeated case shows the difference. All features of a query are the same number, and so are all
+features of its key: the features are no longer independent of each other, the score is d q k, and
+its variance is d^2. The published formula, averaged over many pairs, still gives about d.
 >>> show(steps())
 one_score number
 -78.1205

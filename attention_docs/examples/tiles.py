@@ -2,11 +2,10 @@
 
 All sizes differ: 4 queries, 8 keys of 3 features, values of 5. `maxima`, `rescale` and `sums`
 follow the scores `z` of the first query one by one. `tile_maxima`, `tile_totals` and `tile_sums`
-are the states of its four tiles, the `running_...` those of all tiles so far, and `running_rescale`
-has the factors of the earlier sums. `in_order` and `tree`
-are the outputs of all queries, merged tile after tile and in pairs; `ring` is that of the third
-query, merged from the third tile round to the second.
-
+are the states of its four tiles, the `running_...` the states of all tiles so far, and
+`running_rescale` has the factors of the earlier sums. `in_order` and `tree` are the outputs of all
+queries, merged tile after tile and in pairs; `ring` is the output of the third query, merged from
+the third tile round to the second.
 >>> show(steps())
 Q 4 x 3
 [[ 1 0  2]
