@@ -123,7 +123,7 @@ def queries_and_keys(queries: str, keys: str, head: str = "") -> Stage:
 def scores_stage(kind: tuple[str, str], step: str, head: str = "") -> Stage:
     name, symbol = kind
     matrix = StageMatrix(f"{symbol}{head}", "scores", step)
-    return Stage("scores", "each query with each key", f"{name}{OF_HEAD[head]}", (matrix,))
+    return Stage("scores", "queries with keys", f"{name}{OF_HEAD[head]}", (matrix,))
 
 
 def values_matrix(step: str, symbol: str = "V") -> StageMatrix:
