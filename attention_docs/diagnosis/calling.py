@@ -253,7 +253,7 @@ def convert_mask(mask: Array, kind: str | None) -> Array:
 def layer_arguments(
     call: LayerCall, description: Description, settings: Settings
 ) -> dict[str, Any]:
-    """Return the arguments of a layer call, by our names; some layers have their own weights."""
+    """Return the arguments of a layer call, by our names."""
     layout, names = settings.layout or "bnd", description.names
     query, key = (layer_to_layout(rows, layout) for rows in (call.query, call.key))
     values: dict[str, Any] = {"query": query, "key": key}
@@ -271,9 +271,14 @@ def layer_arguments(
         b, n, _ = call.query.shape
         angles = np.broadcast_to(call.rotation[:n], (b, n, call.rotation.shape[1]))
         values["rotation"] = (np.cos(angles), np.sin(angles))
-    if description.layer is not None:  # it has weights of its own
-        return values
-    values |= {f"W_{letter}": matrix for letter, matrix in call.weights.items()}
+    has_own_weights = description.layer is not None
+    return values if has_own_weights else values | weight_arguments(call, description)
+
+
+def weight_arguments(call: LayerCall, description: Description) -> dict[str, Any]:
+    """Return the weights, biases and number of heads of a layer call, by our names."""
+    names = description.names
+    values: dict[str, Any] = {f"W_{letter}": matrix for letter, matrix in call.weights.items()}
     if "W_packed" in names:
         packed = [values.pop(f"W_{letter}") for letter in "QKV"]
         values["W_packed"] = np.concatenate(packed, axis=1)
