@@ -186,7 +186,8 @@ class Check:
         function: the function, or its name.
         name: the name of the case; None for all.
         settings: the settings of the check.
-        reports: the report or the error of the check, once it has run, shared by its cases.
+        reports: empty until the check has run; then its report or its error. The list is shared
+            by the tests of one function.
     """
 
     function: Function
@@ -248,7 +249,7 @@ def reason_left_out(case: Case, result: Report) -> str:
 
 
 def checks(function: Function, each_case: bool = False, **settings: Any) -> list[Check]:
-    """Return the check of a function as a list of one test, or of one for each case.
+    """Return a list of tests that check a function: a single test, or one test for each case.
 
     Args:
         function: a function, or `module:function` or `path/to/file.py:function`.
@@ -260,5 +261,5 @@ def checks(function: Function, each_case: bool = False, **settings: Any) -> list
     ['distinct_sizes', 'other_sizes', 'square']
     """
     names = list(CASES) if each_case else [None]
-    reports: list[Any] = []
+    reports: list[Any] = []  # shared, so that the first test to run checks all cases at once
     return [Check(function, name, settings, reports) for name in names]
