@@ -73,8 +73,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     heads = q[:, None, :]  # (4, 1, 3)
     keys, values = xp.stack([k_1, k_2]), xp.stack([v[:, :1], v[:, 1:]])  # (2, 5, 3), (2, 5, 1)
     grouped = attention_steps(heads, keys, values, enable_gqa=True)
+    # Repeated in the order 1, 1, 2, 2, and wrongly in the order 1, 2, 1, 2.
     repeated = attention_steps(heads, xp.repeat(keys, 2, axis=0), xp.repeat(values, 2, axis=0))
-    wrong = attention_steps(heads, xp.concat([keys, keys]), xp.concat([values, values]))
+    tiled = attention_steps(heads, xp.concat([keys, keys]), xp.concat([values, values]))
     return {
         "Q": q,
         "K_1": k_1,
@@ -83,5 +84,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "weights": grouped.weights[:, 0, :],
         "output": grouped.output[:, 0, 0],
         "same_as_repeated": xp.all(grouped.output == repeated.output),
-        "wrong": wrong.output[:, 0, 0],
+        "wrong": tiled.output[:, 0, 0],
     }
