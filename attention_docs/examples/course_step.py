@@ -69,7 +69,7 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.examples.course_heads import steps as heads
-from attention_docs.examples.course_next_token import FLY, SAIL, multi_head_output, predict
+from attention_docs.examples.course_next_token import FLY, multi_head_output, predict
 from attention_docs.examples.course_sentence import (
     FEATURES,
     VOCABULARY,
@@ -91,6 +91,7 @@ Y = [
     [0, 0, 0, 0, 0, 1, 0, 0, 0],
 ]
 RATE = [0.5]
+EXCHANGED = {"birds": "boats", "boats": "birds", "fly": "sail", "sail": "fly"}
 LABELS = {
     "output": (WORDS, FEATURES),
     "probabilities": (WORDS, VOCABULARY),
@@ -129,10 +130,16 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def loss_swapped(xp: ModuleType, y: Array, w_vocabulary: Array) -> Array:
-    """Return the loss of the sentence with exchanged nouns, whose answers are exchanged, too."""
+    """Return the loss of "boats pass birds because they sail".
+
+    Args:
+        xp: the array library.
+        y: the next words of "birds pass boats because they fly", (5, 9).
+        w_vocabulary: the matrix from outputs to logits, (7, 9).
+    """
     matrices = given_matrices(xp)
     with_positions = swap_nouns(xp, matrices["X"]) + matrices["E"]
     output = predict(xp, with_positions, multi_head_output(xp, with_positions))[0]
-    exchanged = [2, 1, 0, 3, 4, SAIL, FLY, 7, 8]
-    answers = xp.take(y, xp.asarray(exchanged), axis=1)
-    return cross_entropy(output @ w_vocabulary, answers)[0]
+    columns = [VOCABULARY.index(EXCHANGED.get(word, word)) for word in VOCABULARY]
+    next_words = xp.take(y, xp.asarray(columns), axis=1)
+    return cross_entropy(output @ w_vocabulary, next_words)[0]
