@@ -4,9 +4,9 @@ One query of two heads meets four keys; each head has two features. The query of
 (`long`, -`long`). `q_by_head` and `q_together` are the query divided by the root of its mean
 square, of each head or of all four features, and `K_by_head` and `K_together` are the keys.
 `weights_without_norm` are the weights of both heads without a norm, `weights_by_head` and
-`weights_together` with one. `largest` are the largest scores of the second head in size, without a
-norm, with one of each head, and with one of all heads; `bounds` are what they cannot exceed with
-the two norms.
+`weights_together` with one. `largest` are the largest absolute scores of the second head: without
+a norm, with a norm of each head, and with a norm of all heads. `bounds` are the largest that the
+two norms allow.
 
 `row` is what one projection returns: query and gate of the first head, then of the second. `gate`
 are its gates after the sigmoid, `gated` the output times the gate. `gate_flat` takes the second
@@ -126,7 +126,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         return xp.permute_dims(xp.reshape(rows, (rows.shape[0], HEADS, FEATURES)), (1, 0, 2))
 
     def attend(query: Array, key: Array) -> tuple[Array, Array, Array]:
-        """Return the weights, the output and the largest score of the second head in size."""
+        """Return weights (2, 4), output (4,) and the largest absolute score of head 2."""
         attention = attention_steps(split(query), split(key), split(v))
         output = xp.reshape(attention.output, (HEADS * FEATURES,))
         return attention.weights[:, 0, :], output, xp.max(xp.abs(attention.scaled[1, :, :]))
@@ -136,9 +136,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     weights_without_norm, _, largest_without_norm = attend(q, k)
     weights_by_head, output, largest_by_head = attend(q_by_head, k_by_head)
     weights_together, _, largest_together = attend(q_together, k_together)
-    row = xp.concat([first_query, gates[0, :], second_query, gates[1, :]])
+    # One projection returns the query and the gates of each head side by side.
+    projected = xp.concat([first_query, gates[0, :], second_query, gates[1, :]])
     gate = sigmoid(xp.reshape(gates, (HEADS * FEATURES,)), xp)
-    gate_flat = sigmoid(row[HEADS * FEATURES :], xp)
+    second_half = projected[HEADS * FEATURES :]  # by mistake taken for the gates of both heads
+    gate_flat = sigmoid(second_half, xp)
     return {
         "long": long,
         "q": q[0, :],
@@ -153,7 +155,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "weights_together": weights_together,
         "largest": xp.stack([largest_without_norm, largest_by_head, largest_together]),
         "bounds": math.sqrt(FEATURES) * xp.asarray([1.0, HEADS]),
-        "row": row,
+        "row": projected,
         "gate": gate,
         "output": output,
         "gated": output * gate,
