@@ -104,11 +104,11 @@ def masked_outputs(steps_of: StepsOf) -> Html:
 
 @site_figure
 def mask_functions(steps_of: StepsOf) -> Html:
-    r"""Two rules for eight tokens, and both together: a pair takes part if each of them allows it.
+    r"""Two rules for eight tokens, and both together: a query sees a key if both rules allow it.
     The first three tokens are one document, the others another."""
     steps = steps_of("mask_functions")
     both = steps["causal"] & steps["document"]
-    claim(np.array_equal(steps["packed"], both), "a pair takes part if each of them allows it")
+    claim(np.array_equal(steps["packed"], both), "a query sees a key if both rules allow it")
     rules = {"causal": "kv <= q", "document": "same document", "packed": "both"}
     panels = [_labelled_panel("mask_functions", step, steps, name) for step, name in rules.items()]
     return beside(panels, "Two rules and both together")
