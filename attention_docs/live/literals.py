@@ -109,9 +109,10 @@ def operations(recording: Recording, literal_nodes: set[int]) -> list[Any]:
 
 
 def different_numbers(literal: Any) -> list[Any]:
-    """Return nested lists of the same shape in which every number is another.
+    """Return nested lists of the same shape with every number changed, and every boolean negated.
 
-    The numbers grow by 1, 2, 3, ..., so that most of their differences and ratios change, too.
+    The first number grows by 1, the second by 2 and so on, so that most differences and ratios
+    change, too.
 
     >>> different_numbers([[1, 2], [True, 0.5]])
     [[2, 4], [False, 3.5]]
@@ -183,7 +184,8 @@ def lists_in_constants() -> dict[int, tuple[Any, LiteralPosition]]:
 def nested_lists(value: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[Any, tuple[int, ...]]]:
     """Yield all lists within nested lists and tuples, with the indices of each.
 
-    Tuples themselves are not yielded: equal tuples can be the same object.
+    Tuples themselves are not yielded: lists are told apart by identity, but Python may store two
+    equal tuples as one object.
     """
     if isinstance(value, list):
         yield value, path
