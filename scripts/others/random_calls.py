@@ -7,15 +7,15 @@ import importlib
 
 import numpy as np
 
-COUNT = 1000
+CALLS = 1000
 # Tolerance for rounding, relative to the largest number.
 TOLERANCES = {"float64": 1e-6, "float32": 1e-4, "float16": 3e-2, "bfloat16": 2e-1}
 
 
 def random_calls(package):
-    """Return the arguments of calls, the same in each run."""
+    """Draw arguments for `CALLS` calls of a package's attention, the same in every run."""
     random = np.random.RandomState(0)
-    return [ARGUMENTS[package](random) for _ in range(COUNT)]
+    return [ARGUMENTS[package](random) for _ in range(CALLS)]
 
 
 def onnx_arguments(random):
