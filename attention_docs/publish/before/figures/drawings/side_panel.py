@@ -27,7 +27,7 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import short_number
 from attention_docs.render.references import step_name
 
-NAME = "The sentence, step by step"
+PANEL_NAME = "The sentence, step by step"
 HTML = """\
 <aside class="panel" aria-label="{name}"><details open><summary>{name}</summary>
 <div class="switch" role="radiogroup" aria-label="The matrices are">{switch}</div>
@@ -36,11 +36,11 @@ HTML = """\
 <label class="all"><input type="checkbox">all steps</label></details></aside>"""
 CHOICE = '<label><input type="radio" name="matrices" value="{value}"{checked}>{text}</label>'
 CHOICES = {"by-hand": "set by hand", "learned": "learned"}
-# What is alike, which the build checks, and what is not.
-SAME = "As by hand, <em>they</em> looks mostly at the first noun."
-NOTE = (
-    f"{SAME} But head 2 does it, features have numbers instead of names, and every page shows "
-    "the whole model."
+# What the learned matrices share with those set by hand, which the build checks, and what not.
+SAME_AS_BY_HAND = "As by hand, <em>they</em> looks mostly at the first noun."
+LEARNED_NOTE = (
+    f"{SAME_AS_BY_HAND} But head 2 does it, features have numbers instead of names, and every "
+    "page shows the whole model."
 )
 SIGN = "<p>Olive cells with − are negative.</p>"
 STAGE_HTML = """\
@@ -288,12 +288,12 @@ def side_panel(name: str, steps_of: StepsOf, add_insert: Callable[[str], str]) -
     if name not in SIDE_PANELS:
         raise LookupError(f"panel {name!r} is unknown; expected one of {', '.join(SIDE_PANELS)}")
     by_hand, learned = SIDE_PANELS[name], with_learned_weights(SIDE_PANELS[name])
-    claim(look_up_array("course_learned.weights_2", steps_of)[THEY, 0] > 0.5, SAME)
+    claim(look_up_array("course_learned.weights_2", steps_of)[THEY, 0] > 0.5, SAME_AS_BY_HAND)
     html = HTML.format(
-        name=NAME,
+        name=PANEL_NAME,
         switch=switch("learned" if name == "learned" else "by-hand"),
         by_hand="".join(stages_of(by_hand, steps_of)),
-        note=NOTE,
+        note=LEARNED_NOTE,
         learned="".join(stages_of(learned, steps_of)),
     )
     return add_insert(html)
@@ -322,7 +322,7 @@ def stages_of(panel: SidePanel, steps_of: StepsOf) -> list[str]:
 
 
 def has_negative_number(panel: SidePanel, steps_of: StepsOf) -> bool:
-    """Whether a panel shows a negative number; a masked score is crossed out, not olive."""
+    """Whether a panel shows a negative number, apart from masked scores, which are -inf."""
     matrices = (matrix for stage in panel.stages for matrix in stage.matrices)
     arrays = (shown_numbers(matrix, steps_of) for matrix in matrices)
     return any(((array < 0) & np.isfinite(array)).any() for array in arrays)
