@@ -16,13 +16,13 @@ MEASURED_D_AXIS = Axis("d", (4, 16, 64, 256), logarithmic=True)
 @site_figure
 def softmax_saturation(steps_of: StepsOf) -> Html:
     r"""Four scores that grow with $\sqrt{d_k}$, as random scores do without the division. At the
-    left end each has a share. At the right end the largest has nearly all the weight."""
+    left end each has some weight. At the right end the largest has nearly all the weight."""
     d, weights = weights_of_growing_scores(steps_of)
-    claim(weights[0].min() > 1 / 20, "At the left end each has a share")
+    claim(weights[0].min() > 1 / 20, "At the left end each has some weight")
     claim(weights[-1].max() > 0.99, "At the right end the largest has nearly all the weight")
     series = [
         Series(f"score {i + 1}", d, weights[:, i], role)
-        for i, role in enumerate(("fourth", "first", "second", "third"))
+        for i, role in enumerate(("first", "second", "third", "fourth"))
     ]
     name = "Weights of four scores, without the division"
     chart = line_chart(name, D_AXIS, Axis("weight", (0, 0.25, 0.5, 0.75, 1)), series)
