@@ -183,11 +183,15 @@ def with_shifted_scores(square: Call) -> Call:
 
 
 def with_huge_scores(square: Call) -> Call:
-    """Return a call whose products exceed 65504, the largest float16, but not when scaled."""
+    """Return a call whose products exceed the range of float16, but whose scaled scores do not.
+
+    The largest scaled score is about 2**15, and its product is the square root of d times as
+    large. The largest number of float16 is 65504.
+    """
     d = square.key.shape[-1]
     # Each key is half as long as the one before, so that the scores of a query differ.
     halving = 2.0 ** -np.arange(square.key.shape[-2])[:, None]
-    query = np.full_like(square.query, 128.0)
+    query = np.full_like(square.query, 2.0**7)
     key = np.broadcast_to(2.0**8 / d**0.5 * halving, square.key.shape).round()
     return replace(square, query=query, key=key)
 
