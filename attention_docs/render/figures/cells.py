@@ -146,7 +146,10 @@ def draw_cells(
 def draw_coloured_box(
     index: Sequence[int], value: float, box: Mapping[str, float], scale: Scale, has_numbers: bool
 ) -> str:
-    """Draw a coloured cell, with its number as a tooltip if the number is not printed."""
+    """Draw a coloured cell, with its number as a tooltip if the number is not printed.
+
+    A boolean has no tooltip, because False is crossed out.
+    """
     children = []
     if not has_numbers and not isinstance(value, np.bool_):
         tooltip = f"row {index[0] + 1}, column {index[1] + 1}: {number(value)}"
