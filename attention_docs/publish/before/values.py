@@ -17,7 +17,7 @@ from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.latex import latex, latex_row, with_reference
-from attention_docs.render.numbers import grouped_thousands, html_number
+from attention_docs.render.numbers import exact_number, grouped_thousands, html_number
 from attention_docs.render.references import element_reference
 from attention_docs.render.text import as_text
 
@@ -308,48 +308,50 @@ def reference_span(number: str, reference: str) -> str:
 
 
 def number(expression: str, context: Context) -> str:
-    r"""Format the exact result of arithmetic on numbers that the text chooses.
+    r"""Format the result of arithmetic on numbers that the text chooses.
+
+    It is an exact fraction, or a decimal if the expression has one.
 
     Raises:
-        ValueError: if the expression is not arithmetic on whole numbers.
+        ValueError: if the expression is not arithmetic on numbers.
 
-    >>> print(number("224 - 1", Context.TEXT))
-    <span data-computed>223</span>
+    >>> print(number("224 - 1", Context.TEXT), number("1 - 0.02", Context.TEXT))
+    <span data-computed>223</span> <span data-computed>0.98</span>
     >>> print(number("1/9 - 1/16", Context.FORMULA), number("2**20", Context.FORMULA))
     \computed{7/144} \computed{1{,}048{,}576}
     """
     try:
         result = evaluate(ast.parse(expression, mode="eval").body)
     except SyntaxError as error:
-        raise ValueError(f"expected arithmetic on whole numbers: {error}") from None
+        raise ValueError(f"expected arithmetic on numbers: {error}") from None
     except ZeroDivisionError:
         raise ValueError("expected arithmetic with a result; this divides by zero") from None
     if not isinstance(result, Fraction):
         raise ValueError("expected arithmetic with an exact result; this one is irrational")
     # str(Fraction) leaves out a denominator of 1.
-    digits = grouped_thousands(str(result))
+    digits = exact_number(float(result)) if "." in expression else grouped_thousands(str(result))
     if context is Context.TEXT:
         return computed_span(digits.replace("-", "−"))
     return rf"\computed{{{digits.replace(',', '{,}')}}}"
 
 
 def evaluate(node: ast.expr) -> Fraction | complex:
-    """Evaluate an expression of whole numbers.
+    """Evaluate an expression of whole numbers and decimals.
 
     Returns:
         The exact result as a Fraction; a float or complex number if a root makes it inexact.
 
     Raises:
-        ValueError: if the expression has anything but whole numbers and arithmetic.
+        ValueError: if the expression has anything but numbers and arithmetic.
     """
     match node:
-        case ast.Constant(value=integer) if type(integer) is int:
-            return Fraction(integer)
+        case ast.Constant(value=constant) if type(constant) in (int, float):
+            return Fraction(str(constant))
         case ast.UnaryOp(op, operand) if type(op) in OPERATIONS:
             return OPERATIONS[type(op)](evaluate(operand))
         case ast.BinOp(left, op, right) if type(op) in OPERATIONS:
             return OPERATIONS[type(op)](evaluate(left), evaluate(right))
-    raise ValueError(f"expected arithmetic on whole numbers, not {ast.unparse(node)}")
+    raise ValueError(f"expected arithmetic on numbers, not {ast.unparse(node)}")
 
 
 def computed_span(number: str) -> str:
