@@ -329,6 +329,14 @@ def test_map_links_every_chapter_of_the_section(site):
 def test_course_pages_show_their_number_and_the_total(site):
     page = BeautifulSoup(read_page(site, "course/scale"), "html.parser")
     progress = page.select_one(".progress")
-    assert progress.get_text() == "The course, page 4 of 11"
+    assert progress.summary.get_text() == "The course, page 4 of 11"
     assert progress.find_previous_sibling().name == "h1"
     assert 'class="progress"' not in read_page(site, "course/test_yourself")
+
+
+def test_course_pages_link_to_the_other_pages_of_the_course(site):
+    page = BeautifulSoup(read_page(site, "course/scale"), "html.parser")
+    items = page.select(".progress li")
+    assert [item.get_text() for item in items if not item.a] == [page.h1.get_text().strip("#¶ \n")]
+    assert [item.a["href"] for item in items[:2]] == ["../averages/", "../projections/"]
+    assert len(items) == 11

@@ -167,20 +167,42 @@ def overview(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> 
 
 
 def progress(section_title: str, nav: Nav, page: str) -> str:
-    """Return the position of a page in a section as HTML; empty for a page of another section.
+    """Return the position of a page in a section, which unfolds to a list of the section's pages.
 
-    >>> html = progress("Course", [{"Course": ["one.md", "two.md"]}], "two.md")
-    >>> html.replace(" data-computed", "")
-    '<p class="progress" style="--read: 100%">Course, page <span>2</span> of <span>2</span></p>'
+    The result is empty for a page of another section. `nav` must have a title for each page.
+
+    >>> nav = [{"Course": [{"Scores": "course/one.md"}, {"Heads": "course/two.md"}]}]
+    >>> print(progress("Course", nav, "course/two.md").replace(" data-computed", ""))
+    <details class="progress" style="--read: 100%" data-search-exclude markdown="1">
+    <summary>Course, page <span>2</span> of <span>2</span></summary>
+    <BLANKLINE>
+    1. [Scores](one.md)
+    1. **Heads**
+    <BLANKLINE>
+    </details>
     """
     items = (items for title, items in sections(nav) if title == section_title)
-    pages = list(page_paths(next(items, [])))
-    if page not in pages:
+    titles = {path: title for title, path in map(title_and_target, next(items, []))}
+    if page not in titles:
         return ""
-    position = pages.index(page) + 1
-    page_of_pages = f"page {computed_span(str(position))} of {computed_span(str(len(pages)))}"
-    read = f"{position / len(pages):.0%}"
-    return f'<p class="progress" style="--read: {read}">{section_title}, {page_of_pages}</p>'
+    position, count = list(titles).index(page) + 1, len(titles)
+    folder = posixpath.dirname(page) or "."
+    links = [
+        f"1. **{title}**" if path == page else f"1. [{title}]({posixpath.relpath(path, folder)})"
+        for path, title in titles.items()
+    ]
+    return "\n".join(
+        [
+            f'<details class="progress" style="--read: {position / count:.0%}"'
+            ' data-search-exclude markdown="1">',
+            f"<summary>{section_title}, page {computed_span(str(position))}"
+            f" of {computed_span(str(count))}</summary>",
+            "",
+            *links,
+            "",
+            "</details>",
+        ]
+    )
 
 
 def section_items(section_title: str, nav: Nav) -> Nav:

@@ -159,10 +159,10 @@ class MarkdownConverter:
 
         Above the title, the search would take it for a section.
         """
-        html = contents.progress(COURSE, self.nav, path)
-        if not html:
+        progress = contents.progress(COURSE, self.nav, path)
+        if not progress:
             return markdown
-        return contents.TITLE.sub(rf"\g<0>\n\n{self.inserts.add(html)}", markdown, count=1)
+        return contents.TITLE.sub(lambda title: f"{title[0]}\n\n{progress}", markdown, count=1)
 
     def macros(self, page_file: PageFile) -> Macros:
         r"""Return the macros of a page: `\val{...}` and so on."""
