@@ -4,15 +4,17 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
+from attention_docs.examples.course_sentence import WORDS
 from attention_docs.publish.before.results import load_results
 from attention_docs.render.numbers import short_number
-from tests.browser.visit import url_path
 
+# The reference and the text of each share that is shown; a measured share has no reference.
 SHARES = """
     [...document.querySelectorAll(".share > span")]
         .filter(share => share.checkVisibility({visibilityProperty: true}))
         .map(share => [share.dataset.val, share.textContent])
 """
+# The lower edges of what a first visit should show without scrolling.
 BOTTOMS = """
     ["h1", ".promise", ".order", ".sentence", ".ways a:last-child"]
         .map(selector => document.querySelector(selector).getBoundingClientRect().bottom)
@@ -24,7 +26,9 @@ ARC_WIDTHS = """
 """
 
 
-def expected_shares(step, row):
+def expected_shares(step, word):
+    """Return the shares that a word takes from each word before it and from itself."""
+    row = WORDS.index(word)
     weights = examples.steps("course_mask")[step][row, : row + 1].tolist()
     return [
         [f"course_mask.{step}[{row},{key}]", short_number(weight)]
@@ -32,74 +36,84 @@ def expected_shares(step, row):
     ]
 
 
+@pytest.fixture
+def home(phone, address):
+    """The home page without scripts, in a wide window."""
+    phone.page.set_viewport_size({"width": 1440, "height": 900})
+    phone.load(address)
+    return phone.page
+
+
+def choose_sentence(home, name):
+    home.locator(".order label", has_text=name).click()
+
+
+def words(home, text=None):
+    """Return the words of the chosen sentence, or one of them."""
+    return home.locator(".word label:visible", has_text=text)
+
+
 @pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
-def test_promise_sentence_and_both_links_are_above_the_fold(phone, address, width, height):
-    phone.page.set_viewport_size({"width": width, "height": height})
-    phone.load(address + url_path(""))
-    for choice in phone.page.locator(".order label").all():
+def test_promise_sentence_and_both_links_are_above_the_fold(home, width, height):
+    home.set_viewport_size({"width": width, "height": height})
+    for choice in home.locator(".order label").all():
         choice.click()
-        assert max(phone.page.evaluate(BOTTOMS)) <= height
+        assert max(home.evaluate(BOTTOMS)) <= height
 
 
-def test_every_word_can_be_selected_without_scripts(phone, address):
-    phone.page.set_viewport_size({"width": 1440, "height": 900})
-    phone.load(address + url_path(""))
-    page = phone.page
-    assert page.evaluate(SHARES) == expected_shares("weights", 4)
-    page.locator(".word label").nth(2).hover()
-    assert page.evaluate(SHARES) == expected_shares("weights", 2)
-    page.locator("h1").hover()
-    assert page.evaluate(SHARES) == expected_shares("weights", 4)
-    page.locator(".word label").nth(1).click()
-    page.locator("h1").hover()
-    assert page.evaluate(SHARES) == expected_shares("weights", 1)
-    page.locator(".word input").nth(1).press("ArrowRight")
-    assert page.evaluate(SHARES) == expected_shares("weights", 2)
-    page.locator(".order label").nth(1).click()
-    assert page.evaluate(SHARES) == expected_shares("weights_swapped", 4)
-    assert page.locator(".gap:visible").inner_text() == "sail"
+def test_hovered_word_shows_its_shares(home):
+    assert home.evaluate(SHARES) == expected_shares("weights", "they")
+    words(home, "boats").hover()
+    assert home.evaluate(SHARES) == expected_shares("weights", "boats")
+    home.locator("h1").hover()
+    assert home.evaluate(SHARES) == expected_shares("weights", "they")
 
 
-def test_third_choice_shows_the_recorded_weights_of_a_real_head(phone, address):
-    phone.page.set_viewport_size({"width": 1440, "height": 900})
-    phone.load(address + url_path(""))
-    page = phone.page
-    page.locator(".order label").nth(2).click()
+def test_word_is_chosen_by_click_and_arrow_key(home):
+    words(home, "pass").click()
+    home.locator("h1").hover()
+    assert home.evaluate(SHARES) == expected_shares("weights", "pass")
+    home.keyboard.press("ArrowRight")
+    assert home.evaluate(SHARES) == expected_shares("weights", "boats")
+
+
+def test_swapped_sentence_shows_its_shares_and_next_word(home):
+    choose_sentence(home, "boats pass birds")
+    assert home.evaluate(SHARES) == expected_shares("weights_swapped", "they")
+    assert home.locator(".gap:visible").inner_text() == "sail"
+
+
+def test_sentence_of_a_real_model_shows_its_recorded_weights(home):
     record = load_results("real_model")["sentence"]
-    # These numbers were measured, so they have no reference.
-    for query in (5, 1):
+    tokens = [token.strip() for token in record["tokens"]]
+    length = tokens.index("they") + 1
+    layer, head = record["head"]
+    choose_sentence(home, "a real model")
+    assert words(home).all_inner_texts() == tokens[:length]
+    assert home.locator(".gap:visible").inner_text() == tokens[length]
+    assert f"head {head} of layer {layer}" in home.locator(".sentence > p:visible").inner_text()
+    for query in range(length):
         weights = record["weights"][query][: query + 1]
-        page.locator(".word label:visible").nth(query).hover()
-        assert page.evaluate(SHARES) == [[None, short_number(weight)] for weight in weights]
-    assert page.locator(".word label:visible").all_inner_texts() == [
-        token.strip() for token in record["tokens"][:6]
-    ]
-    assert page.locator(".gap:visible").inner_text() == "are"
-    assert "head 8 of layer 13" in page.locator(".sentence > p:visible").inner_text()
+        words(home).nth(query).hover()
+        assert home.evaluate(SHARES) == [[None, short_number(weight)] for weight in weights]
 
 
-@pytest.mark.parametrize("width", [1440, 390])
-def test_arc_widths_are_proportional_to_weights(phone, address, width):
-    phone.page.set_viewport_size({"width": width, "height": 900})
-    phone.load(address + url_path(""))
-    widths = phone.page.evaluate(ARC_WIDTHS)
-    shares = examples.steps("course_mask")["weights"][4]
+# In the style sheet, an arc is 1 pixel wide, and up to 22 or 13 pixels wider in proportion to its weight.
+@pytest.mark.parametrize(("window_width", "scale"), [(1440, 22), (390, 13)])
+def test_arc_width_grows_in_proportion_to_weight(home, window_width, scale):
+    home.set_viewport_size({"width": window_width, "height": 900})
+    weights = examples.steps("course_mask")["weights"][WORDS.index("they")]
     # Browsers round a border down to whole pixels.
-    full = 22 if width > 400 else 13
-    np.testing.assert_allclose(widths, 1 + full * shares, atol=1)
+    np.testing.assert_allclose(home.evaluate(ARC_WIDTHS), 1 + scale * weights, atol=1)
 
 
 def test_home_page_weights_follow_an_edit(open_page):
-    visit = open_page("", width=1280, height=900)
-    page = visit.page
-    page.locator(".live-try").click()
-    field = page.locator(".live-field").first
+    page = open_page().page
     before = page.evaluate(SHARES)
-    field.fill("-4")
+    page.locator(".live-try").click()
+    page.locator(".live-field").first.fill("-4")
     page.wait_for_selector(".live-changed", state="attached")
     after = page.evaluate(SHARES)
     assert after != before
-    strokes = page.evaluate(ARC_WIDTHS)
-    largest = int(np.argmax(strokes))
-    numbers = [float(text.lstrip("<")) for _, text in after]
-    assert largest == int(np.argmax(numbers))
+    weights = [float(text.lstrip("<")) for _, text in after]  # a small one is "<0.01"
+    assert np.argmax(page.evaluate(ARC_WIDTHS)) == np.argmax(weights)
