@@ -4,11 +4,15 @@ import re
 
 import pytest
 
+from attention_docs.examples.course_learned import REASONS
+from attention_docs.examples.course_sentence import WORDS
+from attention_docs.examples.course_training import RATE
 from attention_docs.render.numbers import drawn_number
 from tests.live.training import shown_after_training
 
 PAGE, BUTTON, STATUS = "course/learned", ".training button", ".training [role=status]"
-SLIDER, RATE = ".training input", ".try:not(.dare) [data-control=slider]"
+STEP_SLIDER, RATE_SLIDER = ".training input", ".try:not(.dare) [data-control=slider]"
+# The reference, the index and the text of each number that training changes.
 NUMBERS = """
     [...document.querySelectorAll('[data-val^="course_training."]')].flatMap(carrier =>
         carrier.matches("g")
@@ -33,7 +37,7 @@ def move(visit, selector, value):
 def train(visit, count):
     visit.page.locator(BUTTON).click()
     visit.page.wait_for_function(
-        f"() => document.querySelector('{SLIDER}').value >= {count}", timeout=120_000
+        f"() => document.querySelector('{STEP_SLIDER}').value >= {count}", timeout=120_000
     )
 
 
@@ -44,44 +48,51 @@ def pause(visit):
 
 def assert_digits(visit, steps):
     shown = visit.page.evaluate(NUMBERS)
-    assert len(shown) == 5 + 5 + 6 + 1
+    # The weights of "they" on each word in two heads, the probabilities of the reasons, and the loss.
+    assert len(shown) == 2 * len(WORDS) + len(REASONS) + 1
     for reference, index, digits in shown:
         step = re.fullmatch(r"course_training\.(\w+)", reference)[1]
         indices = tuple(map(int, index.split(","))) if index else ()
         assert digits == drawn_number(steps[step][indices]), (reference, index)
 
 
-def test_training_shows_the_numbers_of_python(open_page):
-    counts = [0, 1, 10, 100, 200]
-    expected = shown_after_training(0.03, counts)
+def test_paused_training_shows_no_step_beyond_the_last_one_computed(open_page):
     visit = open_page(PAGE)
     train(visit, 20)
     pause(visit)
-    reached = int(visit.page.locator(SLIDER).input_value())
+    slider = visit.page.locator(STEP_SLIDER)
+    reached = slider.input_value()
     assert visit.page.locator(STATUS).inner_text() == f"Paused at step {reached}."
-    # No step is shown beyond the last one computed.
-    move(visit, SLIDER, 200)
-    assert int(visit.page.locator(SLIDER).input_value()) == reached
+    move(visit, STEP_SLIDER, 200)
+    assert slider.input_value() == reached
+    train(visit, int(reached) + 1)
+
+
+def test_training_shows_the_numbers_of_python(open_page):
+    counts = [0, 1, 10, 100, 200]
+    expected = shown_after_training(RATE[0], counts)
+    visit = open_page(PAGE)
     train(visit, 200)
     assert visit.page.locator(STATUS).inner_text() == "Trained for 200 steps."
     for count in counts:
-        move(visit, SLIDER, count)
+        move(visit, STEP_SLIDER, count)
         assert_digits(visit, expected[count])
     assert visit.errors == []
 
 
-@pytest.mark.parametrize(("position", "rate", "count"), [(5, 0.3, 40), (0, 0.001, 10)])
-def test_changing_the_rate_restarts_training(open_page, position, rate, count):
-    expected = shown_after_training(rate, [0, count])
+@pytest.mark.parametrize(("rate", "count"), [("0.3", 40), ("0.001", 10)])
+def test_changing_the_rate_restarts_training(open_page, rate, count):
+    expected = shown_after_training(float(rate), [0, count])
     visit = open_page(PAGE)
     train(visit, 5)
-    move(visit, RATE, position)
-    visit.wait_until("document.querySelector('.training input').value === '0'")
+    rates = visit.page.locator(RATE_SLIDER).get_attribute("data-stops").split()
+    move(visit, RATE_SLIDER, rates.index(rate))
+    visit.wait_until(f"document.querySelector('{STEP_SLIDER}').value === '0'")
     assert visit.page.locator(BUTTON).inner_text() == "Train"
     assert_digits(visit, expected[0])
     train(visit, count)
     pause(visit)
-    move(visit, SLIDER, count)
+    move(visit, STEP_SLIDER, count)
     assert_digits(visit, expected[count])
 
 
@@ -93,8 +104,8 @@ def test_training_stops_when_leaving_the_page(open_page):
         visit.page.wait_for_function(f"() => location.pathname.endsWith('/{page}/')")
         visit.wait_until("window.attentionDocs.page === location.pathname")
     visit.page.wait_for_selector(BUTTON)
-    assert visit.page.locator(SLIDER).input_value() == "0"
+    assert visit.page.locator(STEP_SLIDER).input_value() == "0"
     train(visit, 1)
     pause(visit)
-    move(visit, SLIDER, 1)
-    assert_digits(visit, shown_after_training(0.03, [1])[1])
+    move(visit, STEP_SLIDER, 1)
+    assert_digits(visit, shown_after_training(RATE[0], [1])[1])
