@@ -12,7 +12,7 @@ def test_diagnosis_is_announced_and_reachable_by_keyboard(open_page):
     visit.page.keyboard.insert_text(f"tensor({WRONG.tolist()}, dtype=torch.float64)")
     status = visit.page.get_by_role("status").filter(has_text="This is the output of")
     assert "a softmax over the queries" in status.inner_text()
-    assert visit.page.locator(".paste mark").inner_text().startswith("-0.805")
+    assert visit.page.locator(".paste mark").inner_text().startswith(f"{WRONG[0, 0]:.3f}")
     visit.page.keyboard.press("Tab")
     focused = visit.page.evaluate("document.activeElement.href")
     assert focused.endswith("mechanisms/common_mistakes/#softmax-over-the-other-axis")
@@ -26,14 +26,15 @@ def test_diagnosis_follows_the_pasted_text(open_page):
     area.fill(str(RIGHT))
     assert visit.page.locator(".paste mark").count() == 0
     visit.page.get_by_text("This is the right output of this call").wait_for()
-    area.fill(str(RIGHT[:1]))
+    first_row = RIGHT[:1]
+    area.fill(str(first_row))
     visit.page.get_by_text("It is 1 × 3; expected 4 × 3.").wait_for()
     area.fill("no numbers")
     visit.page.get_by_text("paste a printed array").wait_for()
 
 
 def test_paste_box_works_after_instant_navigation(open_page):
-    visit = open_page("mechanisms/distinct_sizes", width=1400)
+    visit = open_page("mechanisms/distinct_sizes")
     visit.page.evaluate("window.isSameDocument = true")
     visit.page.locator(".md-footer__link--next").click()
     visit.page.wait_for_selector(".paste[data-ready]")
