@@ -1,9 +1,10 @@
 """What the copy buttons put on the clipboard."""
 
+from tests.browser.test_every_page import OPEN_DETAILS
+
 
 def copied_text(page, button):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
-    button.scroll_into_view_if_needed()
     button.click()
     page.locator(".md-dialog--active").wait_for()
     return page.evaluate("navigator.clipboard.readText()")
@@ -16,14 +17,14 @@ def test_session_is_copied_without_prompts_and_output(open_page):
     code = copied_text(page, block.locator("[data-clipboard-target]"))
     assert code.startswith("from attention_docs import ")
     assert ">>>" not in code
-    outputs = block.locator(".go").all_text_contents()
+    outputs = [text for text in block.locator(".go").all_text_contents() if text.strip()]
     assert outputs
-    assert not any(output in code for output in outputs if output.strip())
+    assert not any(output in code for output in outputs)
 
 
-def test_copied_steps_are_python_code(open_page):
+def test_steps_are_copied_as_numpy_code(open_page):
     page = open_page("mechanisms/self_attention").page
-    page.evaluate("document.querySelectorAll('details').forEach(e => { e.open = true; })")
+    page.evaluate(OPEN_DETAILS)
     block = page.locator("[data-format=numpy]").first
     block.scroll_into_view_if_needed()
     code = copied_text(page, block.locator("[data-clipboard-target]"))
