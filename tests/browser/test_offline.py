@@ -8,6 +8,7 @@ from urllib.parse import unquote
 
 import pytest
 
+from attention_docs.publish.before.results import load_results
 from tests.browser.visit import PAGES
 from tests.conftest import copy_project, cut_down
 from tests.diagnosis.test_pasted import WRONG
@@ -35,9 +36,14 @@ def with_zip(project):
     return project
 
 
+def run_offline(project, **environment):
+    """Run the script that builds the zip of a project."""
+    return run(project, "offline", env={**os.environ, "PYTHONPATH": str(project), **environment})
+
+
 def build_zip(project, **environment):
     """Build the zip of a project, and return its content."""
-    process = run(project, "offline", env={**os.environ, "PYTHONPATH": str(project), **environment})
+    process = run_offline(project, **environment)
     assert process.returncode == 0, process.stderr
     return (project / ZIP).read_bytes()
 
@@ -83,11 +89,9 @@ def test_failed_build_keeps_the_last_zip(one_page_project):
     before = (one_page_project / ZIP).read_bytes()
     page = one_page_project / "docs" / "index.md"
     text = page.read_text(encoding="utf-8")
-    page.write_text(text + "\n\\val{self_attention.nope}\n", encoding="utf-8")
+    page.write_text(text + "\n\\val{self_attention.no_such_step}\n", encoding="utf-8")
     try:
-        assert run(
-            one_page_project, "offline", env={**os.environ, "PYTHONPATH": str(one_page_project)}
-        ).returncode
+        assert run_offline(one_page_project).returncode != 0
     finally:
         page.write_text(text, encoding="utf-8")
     assert (one_page_project / ZIP).read_bytes() == before
@@ -96,10 +100,9 @@ def test_failed_build_keeps_the_last_zip(one_page_project):
 
 def test_zip_has_every_page_and_link_target(folder):
     pages = {path.relative_to(folder).as_posix() for path in folder.rglob("*.html")}
-    expected = {f"{page or 'index'}.html" for page in PAGES}
-    expected.remove("reference.html")
-    expected.add("reference/index.html")
-    assert pages == expected
+    # Two pages are the index of their folder.
+    file_names = {"": "index.html", "reference": "reference/index.html"}
+    assert pages == {file_names.get(page, f"{page}.html") for page in PAGES}
     for page in pages:
         for link in LINK.findall((folder / page).read_text(encoding="utf-8")):
             if not link.startswith(("http:", "https:", "data:")):
@@ -157,8 +160,10 @@ def test_edits_survive_reload_heading_link_and_copied_link(open_page):
 
 def test_heads_of_another_sentence_are_shown_from_a_file(open_page):
     visit = open_page("mechanisms/real_model.html")
-    visit.page.get_by_label("sentence").select_option(index=4)
-    visit.page.locator(".all-heads output", has_text="the last token, “to”,").wait_for()
+    sentence = load_results("real_model")["sentences"][-1]
+    visit.page.get_by_label("sentence").select_option(sentence["text"])
+    last_token = sentence["tokens"][-1].strip()
+    visit.page.locator(".all-heads output", has_text=f"the last token, “{last_token}”,").wait_for()
     assert foreign_requests(visit) == []
     assert console_errors(visit) == []
 
@@ -171,14 +176,17 @@ def test_pasted_output_is_diagnosed(open_page):
     assert console_errors(visit) == []
 
 
-def test_plotly_and_colour_scheme_work_from_a_file(open_page):
+def test_plotly_works_from_a_file(open_page):
     visit = open_page("mechanisms/self_attention.html")
-    page = visit.page
-    page.get_by_role("button", name="Explore in 3D").click()
-    page.locator(".space canvas").first.wait_for()
-    for name in ("Follow", "Light"):
-        page.locator(f"label[title^='{name}']:visible").click()
+    visit.page.get_by_role("button", name="Explore in 3D").click()
+    visit.page.locator(".space canvas").first.wait_for()
+    assert foreign_requests(visit) == []
+
+
+def test_colour_scheme_is_kept_on_the_next_page(open_page):
+    page = open_page("mechanisms/self_attention.html").page
+    for title in ("Follow the system; switch to light", "Light; switch to dark"):
+        page.get_by_title(title).click()
     page.get_by_role("link", name="Cross-attention", exact=True).first.click()
     page.get_by_role("heading", level=1, name="Cross-attention").wait_for()
     assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
-    assert foreign_requests(visit) == []
