@@ -51,7 +51,6 @@ CLIPPED_IN_PRINT = """
 """
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 A4 = {"width": 680, "height": 1000}  # with margins of 15 mm
-RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # The scheme and width in which axe checks a page, in turn; test_accessibility.py checks two pages in all.
 AXE_WINDOWS = (("light", 1280), ("dark", 320), ("dark", 1280), ("light", 320))
 # Axe checks the MathML of formulas; their HTML has thousands of elements, so its contrast is checked on
@@ -60,12 +59,6 @@ EXCLUDED = [".katex-html"]
 # The navigation and the landmarks, which come from the template, are also checked on two pages only.
 EXCLUDED_PER_PAGE = [*EXCLUDED, ".md-sidebar--primary"]
 TEMPLATE_RULES = {"region": {"enabled": False}}
-# Violations outside some elements.
-AXE_OUTSIDE = """
-    ([exclude, runOnly, rules = {}]) => axe.run(
-        {exclude}, {runOnly, rules, resultTypes: ['violations']}
-    ).then(results => results.violations.map(v => `${v.id}: ${v.nodes[0].html.slice(0, 200)}`))
-"""
 CLOSE_DETAILS = "document.querySelectorAll('details').forEach(details => { details.open = false; })"
 OPEN_DETAILS = "document.querySelectorAll('details').forEach(details => { details.open = true; })"
 # Scrolling boxes that have no name or cannot be reached by keyboard.
@@ -210,10 +203,7 @@ def is_complete_in_every_window_and_meets_wcag_2_2(visit, expected):
         assert visit.page.evaluate(INACCESSIBLE_BOXES) == [], window
         assert visit.page.evaluate(SMALL_FIGURE_TEXT, 12 if width == 1280 else 11) == [], window
         if window == expected.axe_window:
-            violations = visit.page.evaluate(
-                AXE_OUTSIDE, [EXCLUDED_PER_PAGE, RULES, TEMPLATE_RULES]
-            )
-            assert violations == [], window
+            assert visit.wcag_violations(TEMPLATE_RULES, exclude=EXCLUDED_PER_PAGE) == [], window
 
 
 def clips_nothing_at_400_percent_zoom(visit, expected):

@@ -6,7 +6,6 @@ import pytest
 from attention_docs import examples
 from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS
 from attention_docs.render.numbers import short_number
-from tests.browser.test_every_page import RULES
 from tests.conftest import ROOT
 from tests.live.replay import replay
 
@@ -44,11 +43,6 @@ FONT_SIZES = """
 SCROLL_TO_END = "scrollTo({top: document.body.scrollHeight, behavior: 'instant'})"
 # The end of the last thing on the page, the footer.
 END = "Math.max(...[...document.querySelectorAll('article > *:not(.panel), footer *')].map(e => e.getBoundingClientRect().bottom))"
-# Violations within one element.
-AXE_WITHIN = """
-    ([include, runOnly]) => axe.run({include}, {runOnly, resultTypes: ['violations']})
-        .then(results => results.violations.map(v => `${v.id}: ${v.nodes[0].html.slice(0, 200)}`))
-"""
 BARS = """
     [...document.querySelectorAll(".by-hand .next g[data-at]")].map(cell => [
         cell.querySelector("text").textContent,
@@ -236,4 +230,4 @@ def test_side_panel_meets_wcag_2_2_while_editing(open_page, axe, scheme):
     start_editing(visit)
     visit.finish_transitions()
     visit.page.evaluate(axe)
-    assert visit.page.evaluate(AXE_WITHIN, [DOCK, RULES]) == []
+    assert visit.wcag_violations(include=DOCK) == []

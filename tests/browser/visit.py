@@ -44,6 +44,11 @@ WATCH_SHIFTS = """
 """
 # By how many pixels the page is wider than the window.
 HORIZONTAL_OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+WCAG_2_2 = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
+AXE_VIOLATIONS = """
+    ([context, runOnly, rules]) => axe.run(context, {runOnly, rules, resultTypes: ['violations']})
+        .then(results => results.violations.map(v => `${v.id}: ${v.nodes[0].html.slice(0, 200)}`))
+"""
 # Elements with too little contrast; needs axe.
 LOW_CONTRAST = """
     axe.run('.md-content', {runOnly: ['color-contrast'], resultTypes: ['violations']})
@@ -227,6 +232,10 @@ class Visit:
         forbids, so it gets a function.
         """
         self.page.wait_for_function(f"() => {expression}")
+
+    def wcag_violations(self, rules=None, **context):
+        """Return the violations that axe, which must be loaded, finds in a part of the page."""
+        return self.page.evaluate(AXE_VIOLATIONS, [context, WCAG_2_2, rules or {}])
 
     def finish_transitions(self):
         """Wait for colour transitions, during which text may have too little contrast."""

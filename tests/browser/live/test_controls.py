@@ -7,8 +7,6 @@ import pytest
 
 from attention_docs import examples
 from attention_docs.render.numbers import drawn_number, html_number, number, short_number
-from tests.browser.test_every_page import RULES
-from tests.browser.test_side_panel import AXE_WITHIN
 from tests.browser.visit import HORIZONTAL_OVERFLOW
 from tests.conftest import ROOT
 from tests.live.replay import replay
@@ -212,7 +210,7 @@ def test_arrow_is_dragged_to_the_nearest_stop_in_one_undo_step(open_page):
 def test_controls_meet_wcag_2_2_and_fit_a_phone(open_page, axe, page, scheme):
     visit = open_page(page, scheme=scheme, width=320, height=800)
     visit.page.evaluate(axe)
-    assert visit.page.evaluate(AXE_WITHIN, [BOX, RULES]) == []
+    assert visit.wcag_violations(include=BOX) == []
     assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
 
 
