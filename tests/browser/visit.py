@@ -233,6 +233,10 @@ class Visit:
         """
         self.page.wait_for_function(f"() => {expression}")
 
+    def wait_for_rest(self):
+        """Wait for prose and offscreen figures, which follow an edit 0.1 s after the numbers."""
+        self.page.evaluate("new Promise(done => setTimeout(done, 250))")
+
     def wcag_violations(self, rules=None, **context):
         """Return the violations that axe, which must be loaded, finds in a part of the page."""
         return self.page.evaluate(AXE_VIOLATIONS, [context, WCAG_2_2, rules or {}])

@@ -37,8 +37,6 @@ ALIGNMENT = """
     ])
 """
 FOCUS = "document.activeElement.localName"
-# Offscreen figures are drawn 0.1 s after the last keystroke.
-WAIT_FOR_REST = "new Promise(done => setTimeout(done, 200))"
 # Open the editor, and focus its last field as soon as that exists.
 FOCUS_LAST_FIELD = """
     () => new Promise(done => {
@@ -252,7 +250,7 @@ def test_edit_updates_page_as_python_computes(visit):
         assert shown_step(visit, step) == computed_step(step, X=edited_x(3)), step
     assert re.match(r"\d+ numbers differ from the page's own,", status_text(visit))
     visit.page.locator(DIMMED).first.wait_for()
-    visit.page.evaluate(WAIT_FOR_REST)
+    visit.wait_for_rest()
     last_score = visit.page.locator('svg g[data-val="self_attention.scores"] [data-at="2,2"] text')
     assert last_score.text_content() == computed_step("scores", X=edited_x(3))[-1]
 
@@ -260,7 +258,7 @@ def test_edit_updates_page_as_python_computes(visit):
 def test_figure_cells_are_recoloured_after_an_edit(visit):
     start_editing(visit)
     visit.page.locator(FIELD).fill("-3")
-    visit.page.evaluate(WAIT_FOR_REST)
+    visit.wait_for_rest()
     cells = visit.page.locator('svg g[data-val="self_attention.scores"] rect').evaluate_all(
         """boxes => boxes.map(box => [
             box.closest("[fill]").getAttribute("fill"), Number(box.getAttribute("fill-opacity"))
@@ -275,7 +273,7 @@ def test_figure_cells_are_recoloured_after_an_edit(visit):
     ticks = visit.page.locator('svg [data-scale="self_attention.scores"] text').all_text_contents()
     assert ticks == [number(scale.low).replace("-", "−"), "0", number(scale.high)]
     press_bar_button(visit, "Reset")
-    visit.page.evaluate(WAIT_FOR_REST)
+    visit.wait_for_rest()
     ticks = visit.page.locator('svg [data-scale="self_attention.scores"] text').all_text_contents()
     assert ticks[0] == "0"
 
@@ -290,7 +288,7 @@ def test_small_figure_cell_shows_minus_sign_when_negative(open_page):
     visit.page.locator('.live-try[data-example="batched_attention"]').first.click()
     visit.page.wait_for_selector(BAR)
     visit.page.locator('table[data-val="batched_attention.W_Q"] input:visible >> nth=0').fill("-5")
-    visit.page.evaluate(WAIT_FOR_REST)
+    visit.wait_for_rest()
     cells = visit.page.locator('g[data-val="batched_attention.Q"] > [data-at]')
     signs = cells.evaluate_all(
         "cells => cells.map(cell => cell.querySelector('text')?.textContent ?? '')"
@@ -347,7 +345,7 @@ def test_chart_points_move_as_python_draws_them(open_page, monkeypatch):
     visit.page.locator('.live-try[data-example="tiles"]').click()
     visit.page.wait_for_selector(BAR)
     visit.page.locator('table[data-val="tiles.Q"] input >> nth=0').fill(str(query[0, 0]))
-    visit.page.evaluate(WAIT_FOR_REST)
+    visit.wait_for_rest()
     assert coordinates(charts.inner_html()) == expected
     assert expected != before
     press_bar_button(visit, "Done")
@@ -572,7 +570,7 @@ def test_walkthrough_includes_shared_literals(open_page):
 def test_field_chosen_while_the_editor_opens_keeps_the_focus(visit):
     visit.page.evaluate(FOCUS_LAST_FIELD)
     visit.wait_until("document.querySelector('.live-bar [role=status]')?.textContent")
-    visit.page.evaluate(WAIT_FOR_REST)
+    visit.wait_for_rest()
     assert visit.page.evaluate(
         "document.activeElement === [...document.querySelectorAll('.live-field')].at(-1)"
     )

@@ -11,8 +11,6 @@ PAGES = sorted(
     if "\\dare{" in page.read_text(encoding="utf-8")
 )
 FIGURE = ".panel .main:visible"
-# Prose is dimmed, and its notes are shown, 0.1 s after the numbers.
-WAIT_FOR_REST = "new Promise(done => setTimeout(done, 250))"
 # Whether the middle of an element is in the window, and nothing lies over it.
 IN_SIGHT = """
     element => {
@@ -57,7 +55,7 @@ def test_answer_of_a_dare_meets_it_with_the_figure_visible(open_page, page, wind
         visit.page.wait_for_function(
             "dare => dare.classList.contains('met')", arg=dare.element_handle()
         )
-        visit.page.evaluate(WAIT_FOR_REST)
+        visit.wait_for_rest()
         assert status(dare) == "Done!"
         assert abs(slider.bounding_box()["y"] - top) <= 1
         assert slider.evaluate(IN_SIGHT)
@@ -65,7 +63,7 @@ def test_answer_of_a_dare_meets_it_with_the_figure_visible(open_page, page, wind
         assert visit.page.locator(".dare.met").count() == 1
     dare.locator("button", has_text="Start again").click()
     visit.page.wait_for_function("!document.querySelector('.dare.met')")
-    visit.page.evaluate(WAIT_FOR_REST)
+    visit.wait_for_rest()
     assert status(dare) == ""
     assert shown_numbers(visit) == before
     assert visit.errors == []

@@ -19,8 +19,6 @@ PAGES = [
 ]
 # Decimals with four digits after the point, and numbers with an exponent.
 ROUNDED_NUMBER = re.compile(r"\d+\.\d{4}\b|\d\.\d ?(?:e|× ?10)")
-# Prose and offscreen figures are updated 0.1 s after the numbers.
-WAIT_FOR_REST = "new Promise(done => setTimeout(done, 200))"
 # The text of every number that the page shows.
 SHOWN_NUMBERS = """
     () => [...document.querySelectorAll(
@@ -65,7 +63,7 @@ def edit_inputs(visit, example, count=6):
     fields = visit.page.locator(FIELDS)
     for i in range(min(fields.count(), count)):
         fields.nth(i).fill(f"{1.13 + 0.37 * i:.2f}")
-    visit.page.evaluate(WAIT_FOR_REST)
+    visit.wait_for_rest()
     assert "differ from the page's own" in visit.page.locator(".live-status").inner_text()
 
 

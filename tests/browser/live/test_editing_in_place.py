@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.live.test_dares import FIGURE, IN_SIGHT, PAGES, WAIT_FOR_REST, WINDOWS
+from tests.browser.live.test_dares import FIGURE, IN_SIGHT, PAGES, WINDOWS
 
 # Unfold a button for editing, and scroll to it.
 SHOW = """
@@ -26,13 +26,13 @@ def test_fields_open_near_the_button_with_the_figure_visible(open_page, page, wi
         button.click()
         field = visit.page.locator(".live-field:focus")
         field.wait_for()
-        visit.page.evaluate(WAIT_FOR_REST)
+        visit.wait_for_rest()
         assert abs(button.bounding_box()["y"] - top) <= MAX_JUMP
         assert visit.page.locator(FIGURE).first.evaluate(IN_SIGHT)
         assert field.evaluate(IN_SIGHT)
         assert visit.page.locator(MATRIX_WITHOUT_WORDS).count() == 0
         field.fill("3")
-        visit.page.evaluate(WAIT_FOR_REST)
+        visit.wait_for_rest()
         assert field.evaluate(IN_SIGHT)
         assert abs(button.bounding_box()["y"] - top) <= MAX_JUMP
         visit.page.locator(".live-bar button", has_text="Done").click()
