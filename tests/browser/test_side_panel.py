@@ -1,27 +1,27 @@
 """The side panel of the course pages: its size and position, its switch, and its updates."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 from attention_docs import examples
 from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS
 from attention_docs.render.numbers import short_number
+from tests.browser.test_every_page import A4, SMALL_FIGURE_TEXT
 from tests.conftest import ROOT
 from tests.live.replay import replay
 
-DOCK, PANEL, BAR, CARD, FIELDS = (
-    ".panel",
-    ".panel > details",
-    ".live-bar",
-    ".live-card",
-    ".live-field",
-)
+# The panel, which is docked on a phone, and its part that is visible beside a text.
+DOCK, PANEL = ".panel", ".panel > details"
+BAR, CARD, FIELDS = ".live-bar", ".live-card", ".live-field"
 BY_HAND, LEARNED = ".stages.by-hand", ".stages.learned"
 WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+each_window = pytest.mark.parametrize("window", [WIDE, PHONE], ids=["wide", "phone"])
 BOX = "element => element.getBoundingClientRect().toJSON()"
 COURSE = sorted(page.stem for page in (ROOT / "docs" / "course").glob("*.md"))
-WINDOWS = [(1280, 800), (1440, 900), (1920, 1080)]
-# Whatever scrolls sideways or is cut, except in the block on where numbers come from; and narrow text.
+MASK_STAGES = len(SIDE_PANELS["mask"].stages) + 1  # and the next word
+# Content that scrolls sideways or is cut, except in the block on where numbers come from.
 CUT = """
     [...document.querySelectorAll("article :is(div.formula, table, pre > code, .figure-box, .diagram, .figure-box svg)")]
         .filter(e => e.checkVisibility() && !e.closest(".provenance"))
@@ -29,20 +29,12 @@ CUT = """
             || e.getBoundingClientRect().right > e.closest(".md-content__inner, .panel").getBoundingClientRect().right)
         .map(e => e.outerHTML.slice(0, 200))
 """
-UNFOLD = (
-    "document.querySelectorAll('article > details').forEach(details => { details.open = true; })"
+OPEN_DETAILS_OF_TEXT = (
+    "document.querySelectorAll('article > details').forEach(e => { e.open = true; })"
 )
-# The sizes of the panel's text, in pixels.
-FONT_SIZES = """
-    [...document.querySelectorAll(".panel text")].filter(text => text.checkVisibility()).map(text => {
-        const svg = text.ownerSVGElement;
-        const scale = svg.getBoundingClientRect().width / svg.viewBox.baseVal.width;
-        return scale * parseFloat(getComputedStyle(text).fontSize);
-    })
-"""
-SCROLL_TO_END = "scrollTo({top: document.body.scrollHeight, behavior: 'instant'})"
 # The end of the last thing on the page, the footer.
 END = "Math.max(...[...document.querySelectorAll('article > *:not(.panel), footer *')].map(e => e.getBoundingClientRect().bottom))"
+# The probabilities of the next word: the text, and the width of the bar as a share of the whole width.
 BARS = """
     [...document.querySelectorAll(".by-hand .next g[data-at]")].map(cell => [
         cell.querySelector("text").textContent,
@@ -55,6 +47,26 @@ def box(visit, selector):
     return visit.page.locator(selector).first.evaluate(BOX)
 
 
+def overlap(a, b):
+    is_beside = a["right"] <= b["left"] or b["right"] <= a["left"]
+    is_above_or_below = a["bottom"] <= b["top"] or b["bottom"] <= a["top"]
+    return not (is_beside or is_above_or_below)
+
+
+def scroll_to(visit, top):
+    visit.page.evaluate(f"scrollTo({{top: {top}, behavior: 'instant'}})")
+
+
+def choose(visit, matrices):
+    visit.page.locator(".switch label", has_text=matrices).click()
+
+
+def shows(visit, stages):
+    """Whether the stages of one model are visible, and those of the other are not."""
+    other = {BY_HAND: LEARNED, LEARNED: BY_HAND}[stages]
+    return visit.page.locator(stages).is_visible() and not visit.page.locator(other).is_visible()
+
+
 def start_editing(visit):
     visit.page.locator(".live-try").last.click()
     visit.page.wait_for_selector(BAR)
@@ -64,25 +76,25 @@ def start_editing(visit):
 @pytest.mark.parametrize("page", COURSE)
 def test_content_beside_the_side_panel_is_not_clipped(open_page, page):
     visit = open_page(f"course/{page}")
-    visit.page.evaluate(UNFOLD)
-    for width, height in WINDOWS:
+    visit.page.evaluate(OPEN_DETAILS_OF_TEXT)
+    for width, height in ((1280, 800), (1440, 900), (1920, 1080)):
         visit.emulate(width=width, height=height)
         assert visit.page.evaluate(CUT) == [], width
 
 
 @pytest.mark.parametrize("page", SIDE_PANELS)
-def test_side_panel_fits_into_the_window(open_page, page):
+def test_side_panel_fits_into_the_window_beside_the_text(open_page, page):
     visit = open_page(f"course/{page}", **WIDE)
-    for choice in ("set by hand", "learned"):
-        choose(visit, choice)
-        for offset in (0, 200, 2000):
-            visit.page.evaluate(f"scrollTo({{top: {offset}, behavior: 'instant'}})")
+    for matrices in ("set by hand", "learned"):
+        choose(visit, matrices)
+        assert visit.page.evaluate(SMALL_FIGURE_TEXT, 11) == []
+        assert visit.page.locator(PANEL).evaluate("e => e.scrollHeight <= e.clientHeight")
+        for top in (0, 200, 2000):
+            scroll_to(visit, top)
             panel, text = box(visit, PANEL), box(visit, "article > .panel ~ p")
             assert 0 < panel["top"] < panel["bottom"] <= WIDE["height"]
             assert panel["left"] > text["right"]
-            assert text["width"] >= 690
-            assert visit.page.locator(PANEL).evaluate("e => e.scrollHeight <= e.clientHeight")
-        assert min(visit.page.evaluate(FONT_SIZES)) >= 11
+            assert text["width"] >= 690, "the panel leaves too little room for the text"
 
 
 @pytest.mark.parametrize("page", SIDE_PANELS)
@@ -92,38 +104,45 @@ def test_phone_side_panel_is_short_and_covers_no_page_end(open_page, page):
     assert panel["bottom"] == PHONE["height"]
     assert panel["height"] <= 0.2 * PHONE["height"]
     assert visit.page.locator(".stage:visible").count() == 1
-    visit.page.evaluate(SCROLL_TO_END)
+    scroll_to(visit, "document.body.scrollHeight")
     assert visit.page.evaluate(END) <= panel["top"]
 
 
 def test_docked_side_panel_can_show_all_stages_or_none(open_page):
     visit = open_page("course/mask", **PHONE)
     visit.page.locator(".all").click()
-    assert visit.page.locator(".stage:visible").count() == 6
+    assert visit.page.locator(".stage:visible").count() == MASK_STAGES
     assert box(visit, DOCK)["height"] <= 0.36 * PHONE["height"]
     visit.page.locator(f"{PANEL} > summary").click()
-    assert box(visit, DOCK)["height"] < 40
+    assert box(visit, DOCK)["height"] < 40, "more than the summary is visible"
 
 
-def test_side_panel_is_inline_in_short_windows_and_in_print(open_page):
-    visit = open_page("course/mask", width=640, height=400)
-    assert visit.page.locator(DOCK).evaluate("e => getComputedStyle(e).position") == "static"
+def is_inline(visit):
+    return visit.page.locator(DOCK).evaluate("e => getComputedStyle(e).position") == "static"
+
+
+def test_side_panel_is_inline_in_short_windows(open_page):
+    assert is_inline(open_page("course/mask", width=640, height=400))
+
+
+def test_side_panel_is_inline_and_complete_in_print(open_page):
+    visit = open_page("course/mask")
     visit.page.emulate_media(media="print")
-    visit.page.set_viewport_size({"width": 680, "height": 1000})
-    assert visit.page.locator(DOCK).evaluate("e => getComputedStyle(e).position") == "static"
-    assert visit.page.locator(".stage:visible").count() == 6
+    visit.page.set_viewport_size(A4)
+    assert is_inline(visit)
+    assert visit.page.locator(".stage:visible").count() == MASK_STAGES
 
 
-@pytest.mark.parametrize("window", [WIDE, PHONE])
-def test_side_panel_updates_with_the_edited_field_visible(open_page, window):
+@each_window
+def test_side_panel_shows_the_probabilities_after_an_edit(open_page, window):
     visit = open_page("course/mask", **window)
     before = visit.page.evaluate(BARS)
     start_editing(visit)
-    field = visit.page.locator(FIELDS).first
-    field.fill("-1")
+    visit.page.locator(FIELDS).first.fill("-1")
     x = np.array(examples.load("course_sentence").X, dtype=float)
     x[0, 0] = -1
-    probabilities = replay("course_model", {"course_sentence.X": x}).steps["next_words"][3]
+    _, row = SIDE_PANELS["mask"].next_word
+    probabilities = replay("course_model", {"course_sentence.X": x}).steps["next_words"][row]
     visit.page.wait_for_function(
         "text => document.querySelector('.by-hand .next g[data-at] text').textContent === text",
         arg=short_number(probabilities[0]),
@@ -132,16 +151,22 @@ def test_side_panel_updates_with_the_edited_field_visible(open_page, window):
     assert [text for text, _ in bars] == [short_number(p) for p in probabilities]
     np.testing.assert_allclose([width for _, width in bars], probabilities, atol=1e-4)
     assert bars != before
-    panel, bar, edited = (box(visit, selector) for selector in (BY_HAND, BAR, FIELDS))
-    # Panel and bar cover neither the field nor each other.
-    assert edited["bottom"] <= min(panel["top"], bar["top"]) or edited["right"] <= panel["left"]
-    assert panel["bottom"] <= bar["top"] or bar["right"] <= panel["left"]
-    assert panel["bottom"] <= window["height"]
     visit.page.locator(f"{BAR} button", has_text="Reset").click()
     assert visit.page.evaluate(BARS) == before
 
 
-@pytest.mark.parametrize("window", [WIDE, PHONE])
+@each_window
+def test_side_panel_field_and_bar_do_not_overlap(open_page, window):
+    visit = open_page("course/mask", **window)
+    start_editing(visit)
+    visit.page.locator(FIELDS).first.fill("-1")
+    visit.page.wait_for_selector(f"{PANEL} .live-changed:visible")
+    boxes = [box(visit, selector) for selector in (BY_HAND, FIELDS, BAR)]
+    assert not any(itertools.starmap(overlap, itertools.combinations(boxes, 2)))
+    assert boxes[0]["bottom"] <= window["height"]
+
+
+@each_window
 def test_card_does_not_cover_its_side_panel_stage(open_page, window):
     visit = open_page("course/mask", **window)
     visit.page.locator(".by-hand .main g[data-at='4,0']").click()
@@ -160,29 +185,24 @@ def test_editing_from_the_side_panel_edits_the_example_of_the_page(open_page):
     visit.wait_until("location.hash.startsWith('#try=course_scale')")
 
 
-def shows(visit, stages):
-    other = {BY_HAND: LEARNED, LEARNED: BY_HAND}[stages]
-    page = visit.page
-    return page.locator(stages).is_visible() and not page.locator(other).is_visible()
-
-
-def choose(visit, name):
-    visit.page.locator(".switch label", has_text=name).click()
-
-
-@pytest.mark.parametrize("window", [WIDE, PHONE])
+@each_window
 def test_side_panel_switch_shows_the_learned_model(open_page, window):
     visit = open_page("course/mask", **window)
     assert shows(visit, BY_HAND)
     choose(visit, "learned")
     assert shows(visit, LEARNED)
-    visit.page.evaluate("scrollTo({top: 200, behavior: 'instant'})")
-    panel = box(visit, PANEL)
-    assert panel["bottom"] <= window["height"]
-    assert panel["height"] <= (0.35 if window is PHONE else 1) * window["height"]
     visit.page.keyboard.press("ArrowLeft")
     assert shows(visit, BY_HAND)
     assert visit.errors == []
+
+
+def test_phone_side_panel_of_the_learned_model_is_short(open_page):
+    visit = open_page("course/mask", **PHONE)
+    choose(visit, "learned")
+    scroll_to(visit, 200)
+    panel = box(visit, PANEL)
+    assert panel["bottom"] <= PHONE["height"]
+    assert panel["height"] <= 0.35 * PHONE["height"]
 
 
 def test_side_panel_switch_works_without_scripts_and_not_in_print(phone, address):
