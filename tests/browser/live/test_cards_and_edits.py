@@ -615,13 +615,6 @@ def test_print_shows_the_note_on_edited_numbers(visit):
     assert not visit.page.locator(f"{BAR} button:visible").count()
 
 
-def test_print_hides_edit_buttons(open_page):
-    visit = open_page()
-    assert visit.page.locator(".live-try:visible").count()
-    visit.page.emulate_media(media="print")
-    assert not visit.page.locator(".live-try:visible").count()
-
-
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
 def test_wcag_2_2_with_card_walkthrough_influences_and_fields(visit, axe, scheme, width):
     visit.emulate(scheme, width)
