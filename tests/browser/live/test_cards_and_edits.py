@@ -16,14 +16,17 @@ from tests.live.replay import replay
 
 CHAPTER = "mechanisms/self_attention"
 CARD, BAR, STATUS = ".live-card", ".live-bar", ".live-status"
-WEIGHT = 'table[data-val="self_attention.weights"] tbody td >> nth=1'
+WEIGHTS = 'table[data-val="self_attention.weights"] tbody td'
+WEIGHT, LAST_WEIGHT = f"{WEIGHTS} >> nth=1", f"{WEIGHTS} >> nth=8"
+WEIGHT_TITLE = "weight of bird on boat"
 DIMMED = "p.live-dimmed"
 FIELD = 'table[data-val="self_attention.X"] input >> nth=0'
+AWAY_FROM_NUMBERS = (5, 400)  # in pixels from the window's corner
 # A card opens 150 ms after the pointer comes to a number, and closes 300 ms after the pointer leaves.
 LONGER_THAN_CARD_DELAYS = 600
 # Pixels from a line: a click reaches lines that are up to 12 pixels away.
 NEAR = 8
-# The HTML of the cells of a table.
+# The HTML of each cell of a table.
 TABLE = """
     name => [...document.querySelector(`table[data-val="${name}"]`).querySelectorAll("tbody td")].map(
         cell => cell.innerHTML
@@ -37,7 +40,7 @@ ALIGNMENT = """
     ])
 """
 FOCUS = "document.activeElement.localName"
-# Open the editor, and focus its last field as soon as that exists.
+# Opens the editor, and focuses its last field as soon as that exists.
 FOCUS_LAST_FIELD = """
     () => new Promise(done => {
         const observer = new MutationObserver(() => {
@@ -96,6 +99,12 @@ def start_editing(visit):
     visit.page.wait_for_selector(BAR)
 
 
+def edit(visit, number):
+    """Start editing, and type another first number of X."""
+    start_editing(visit)
+    visit.page.locator(FIELD).fill(str(number))
+
+
 def press_bar_button(visit, name):
     visit.page.locator(f"{BAR} button", has_text=name).click()
 
@@ -117,7 +126,7 @@ def computed_step(step, **edits):
 
 def edited_x(value):
     """Return the input X with another first number."""
-    x = np.array([[1.0, 0, 1, 0], [0, 1, 0, 1], [1, 1, 1, 1]])
+    x = np.array(replay("self_attention", {}).steps["X"])
     x[0, 0] = value
     return x
 
@@ -131,31 +140,33 @@ def test_live_script_is_not_loaded_before_interaction(visit):
 def test_card_shows_position_value_formula_and_numbers(visit):
     card = open_card(visit)
     text = card.inner_text()
-    assert "weight of bird on boat" in text
-    assert "0.4856477146303332" in text
+    assert WEIGHT_TITLE in text
+    assert str(replay("self_attention", {}).steps["weights"][0, 1]) in text
     assert "weights = softmax(scaled)" in text
     assert text.count("exp(") == 4, "one in the numerator and three in the denominator"
     highlighted = visit.page.locator('table[data-val="self_attention.scaled"] .live-part')
-    assert highlighted.all_inner_texts() == ["0", "2.8284", "2.8284"]
+    assert highlighted.all_inner_texts() == computed_step("scaled")[:3]
 
 
 def test_card_links_lead_to_literal_inputs_and_back(visit):
     card = open_card(visit)
-    for _ in range(4):
+    steps = ("scaled", "scores", "Q", "X")
+    for step in steps:
         card.locator(".live-follow").first.click()
+        assert card.inner_text().startswith(step)
     assert (
         "a literal input, given in attention_docs/examples/self_attention.py" in card.inner_text()
     )
-    for _ in range(4):
+    for _ in steps:
         card.locator("button", has_text="Back").click()
-    assert "weight of bird on boat" in card.inner_text()
+    assert WEIGHT_TITLE in card.inner_text()
     assert not card.locator("button", has_text="Back").count()
 
 
 def test_hover_opens_and_closes_card(visit):
     visit.page.locator(WEIGHT).hover()
     visit.page.wait_for_selector(CARD)
-    visit.page.mouse.move(5, 400)
+    visit.page.mouse.move(*AWAY_FROM_NUMBERS)
     visit.page.wait_for_selector(CARD, state="detached")
 
 
@@ -167,8 +178,7 @@ def test_scrolling_under_a_resting_pointer_does_not_open_a_card(visit):
     visit.page.evaluate("scrollBy(0, 300)")
     visit.page.wait_for_timeout(LONGER_THAN_CARD_DELAYS)
     assert not visit.page.locator(CARD).count()
-    box = visit.page.locator(WEIGHT).bounding_box()
-    visit.page.mouse.move(box["x"] + box["width"] / 2 + 3, box["y"] + box["height"] / 2)
+    visit.page.locator(WEIGHT).hover(position={"x": 3, "y": 3})  # moves the pointer a little
     visit.page.wait_for_selector(CARD)
 
 
@@ -224,13 +234,13 @@ def test_card_does_not_cover_the_matrix(visit, width):
 def test_selecting_digits_does_not_open_a_card(visit):
     open_card(visit)
     visit.page.keyboard.press("Escape")
-    first = visit.page.locator(WEIGHT.replace("nth=1", "nth=0")).bounding_box()
-    last = visit.page.locator(WEIGHT.replace("nth=1", "nth=8")).bounding_box()
-    visit.page.mouse.move(first["x"] + 2, first["y"] + 12)
+    first = visit.page.locator(WEIGHTS).first.bounding_box()
+    last = visit.page.locator(LAST_WEIGHT).bounding_box()
+    visit.page.mouse.move(first["x"] + 2, first["y"] + first["height"] / 2)
     visit.page.mouse.down()
-    visit.page.mouse.move(last["x"] + 40, last["y"] + 12, steps=5)
+    visit.page.mouse.move(last["x"] + last["width"] - 2, last["y"] + last["height"] / 2, steps=5)
     visit.page.mouse.up()
-    visit.page.mouse.move(5, 400)
+    visit.page.mouse.move(*AWAY_FROM_NUMBERS)
     visit.page.wait_for_timeout(LONGER_THAN_CARD_DELAYS)
     assert "0.4856" in visit.page.evaluate("getSelection().toString()")
     assert not visit.page.locator(CARD).count()
@@ -238,14 +248,13 @@ def test_selecting_digits_does_not_open_a_card(visit):
 
 def test_clicked_card_stays_when_pointer_passes_other_numbers(visit):
     open_card(visit)
-    visit.page.locator(WEIGHT.replace("nth=1", "nth=8")).hover()
+    visit.page.locator(LAST_WEIGHT).hover()
     visit.page.wait_for_timeout(LONGER_THAN_CARD_DELAYS)
-    assert "weight of bird on boat" in visit.page.locator(CARD).inner_text()
+    assert WEIGHT_TITLE in visit.page.locator(CARD).inner_text()
 
 
 def test_edit_updates_page_as_python_computes(visit):
-    start_editing(visit)
-    visit.page.locator(FIELD).fill("3")
+    edit(visit, 3)
     for step in ("Q", "K", "V", "scores", "scaled", "weights", "output"):
         assert shown_step(visit, step) == computed_step(step, X=edited_x(3)), step
     assert re.match(r"\d+ numbers differ from the page's own,", status_text(visit))
@@ -256,8 +265,7 @@ def test_edit_updates_page_as_python_computes(visit):
 
 
 def test_figure_cells_are_recoloured_after_an_edit(visit):
-    start_editing(visit)
-    visit.page.locator(FIELD).fill("-3")
+    edit(visit, -3)
     visit.wait_for_rest()
     cells = visit.page.locator('svg g[data-val="self_attention.scores"] rect').evaluate_all(
         """boxes => boxes.map(box => [
@@ -270,12 +278,19 @@ def test_figure_cells_are_recoloured_after_an_edit(visit):
         assert fill == (MINUS if score < 0 else FILLS["scores"])
         assert opacity == pytest.approx(scale.paint(score)["fill_opacity"])
     assert {fill for fill, _ in cells} == {MINUS, FILLS["scores"]}
-    ticks = visit.page.locator('svg [data-scale="self_attention.scores"] text').all_text_contents()
-    assert ticks == [number(scale.low).replace("-", "−"), "0", number(scale.high)]
+
+
+def test_colour_scale_follows_an_edit_and_reset(visit):
+    ticks = visit.page.locator('svg [data-scale="self_attention.scores"] text')
+    edit(visit, -3)
+    visit.wait_for_rest()
+    scores = replay("self_attention", {"X": edited_x(-3)}).steps["scores"]
+    scale = scale_of("diverging", "scores", scores)
+    low = number(scale.low).replace("-", "−")
+    assert ticks.all_text_contents() == [low, "0", number(scale.high)]
     press_bar_button(visit, "Reset")
     visit.wait_for_rest()
-    ticks = visit.page.locator('svg [data-scale="self_attention.scores"] text').all_text_contents()
-    assert ticks[0] == "0"
+    assert ticks.first.text_content() == "0"
 
 
 def test_small_figure_cell_shows_minus_sign_when_negative(open_page):
@@ -384,8 +399,7 @@ def test_arrow_keys_change_a_number_and_reset_can_be_undone(visit):
     ],
 )
 def test_bad_input_shows_error_and_keeps_numbers(visit, typed, message):
-    start_editing(visit)
-    visit.page.locator(FIELD).fill("3")
+    edit(visit, 3)
     before = shown_step(visit, "output")
     visit.page.locator(FIELD).fill(typed)
     assert status_text(visit).startswith(message)
@@ -393,6 +407,12 @@ def test_bad_input_shows_error_and_keeps_numbers(visit, typed, message):
     assert visit.page.locator(FIELD).input_value() == typed
 
 
+def description_of(visit, field):
+    """Return the message that describes a field to screen readers."""
+    return visit.page.locator(f"#{field.get_attribute('aria-describedby')}")
+
+
+# The last text that is a number on the way to the whole text is −1, or 1e40.
 @pytest.mark.parametrize(
     ("typed", "number", "error"),
     [
@@ -407,16 +427,25 @@ def test_invalid_field_shows_error_and_current_number(visit, typed, number, erro
     field.press_sequentially(typed)
     assert shown_step(visit, "Q") == computed_step("Q", X=edited_x(number))
     assert status_text(visit) == error
-    message = visit.page.locator(f"#{field.get_attribute('aria-describedby')}")
-    assert message.inner_text() == error
+    assert description_of(visit, field).inner_text() == error
     assert field.get_attribute("aria-invalid") == "true"
+
+
+def test_error_is_right_below_the_matrix_of_the_field(visit):
+    edit(visit, "x")
+    message = description_of(visit, visit.page.locator(FIELD)).bounding_box()
     matrix = visit.page.locator('table[data-val="self_attention.X"]').first.bounding_box()
-    distance = message.bounding_box()["y"] - (matrix["y"] + matrix["height"])
-    assert 0 <= distance < 40, "the message is right below the matrix"
-    field.fill("2")
+    assert 0 <= message["y"] - (matrix["y"] + matrix["height"]) < 40
+
+
+def test_error_disappears_with_a_valid_number_or_done(visit):
+    edit(visit, "x")
+    message = description_of(visit, visit.page.locator(FIELD))
+    assert message.is_visible()
+    visit.page.locator(FIELD).fill("2")
     assert not message.count()
-    assert not field.get_attribute("aria-describedby")
-    field.fill("x")
+    assert not visit.page.locator(FIELD).get_attribute("aria-describedby")
+    visit.page.locator(FIELD).fill("x")
     press_bar_button(visit, "Done")
     assert not visit.page.get_by_text("“x” is not a number").count()
 
@@ -425,14 +454,14 @@ def test_edits_do_not_leak_into_the_address_of_the_next_page(visit):
     start_editing(visit)
     link = visit.page.locator(".md-footer__link--next")
     next_page = link.evaluate("link => link.href")
-    pending = []
-    visit.page.route(next_page, lambda route: pending.append(route), times=1)
+    held_requests = []
+    visit.page.route(next_page, lambda route: held_requests.append(route), times=1)
     # Leave before the delayed update of the address; Playwright's own clicks are too slow.
     visit.page.locator(FIELD).press("ArrowUp")
     with visit.page.expect_request(next_page):
         link.evaluate("link => link.click()")
     visit.page.wait_for_timeout(500)
-    pending[0].continue_()
+    held_requests[0].continue_()
     visit.page.wait_for_selector(BAR, state="detached")
     assert visit.page.url == next_page
 
@@ -441,7 +470,8 @@ def test_walkthrough_moves_by_key(visit):
     open_card(visit).locator("button", has_text="Step by step").click()
     walk = visit.page.locator(".live-walk")
     walk.wait_for()
-    assert "weight of bird on boat" in walk.inner_text()
+    assert walk.inner_text().startswith("Step 10 of 11")
+    assert WEIGHT_TITLE in walk.inner_text()
     visit.page.keyboard.press("ArrowRight")
     assert "weight of bird on seaplane" in walk.inner_text()
     visit.page.keyboard.press("PageUp")
@@ -484,17 +514,21 @@ def focused_cell(visit):
 
 
 @pytest.mark.usefixtures("focused_cell")
-def test_focus_returns_from_card_and_walkthrough(visit):
+@pytest.mark.parametrize("close_card", [press_escape, press_close_button])
+def test_focus_returns_from_card_to_its_cell(visit, close_card):
     page = visit.page
-    for close_card in (press_escape, press_close_button):
-        page.wait_for_selector(f"{CARD} output")
-        page.keyboard.press("Enter")
-        assert page.evaluate("document.activeElement.matches('.live-card')")
-        close_card(page)
-        assert page.evaluate(FOCUS) == "td"
-        assert not page.locator(CARD).count()
-        page.keyboard.press("Enter")
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.matches('.live-card')")
+    close_card(page)
+    assert page.evaluate(FOCUS) == "td"
+    assert not page.locator(CARD).count()
+    page.keyboard.press("Enter")
     page.wait_for_selector(f"{CARD} output")
+
+
+@pytest.mark.usefixtures("focused_cell")
+def test_focus_returns_from_walkthrough_to_its_button(visit):
+    page = visit.page
     page.locator(f"{CARD} button", has_text="Step by step").press("Enter")
     page.wait_for_selector(".live-walk")
     page.keyboard.press(" ")
@@ -576,24 +610,25 @@ def test_field_chosen_while_the_editor_opens_keeps_the_focus(visit):
     )
 
 
-def test_keyboard_reaches_matrix_cells_and_figure_numbers(visit):
-    page = visit.page
-    page.keyboard.press("Tab")
-    page.wait_for_selector("table[role=grid]")
-    page.locator('table[data-val="self_attention.weights"] tbody td').first.focus()
-    page.keyboard.press("ArrowDown")
-    page.keyboard.press("ArrowRight")
-    page.wait_for_selector(f"{CARD}:has-text('weight of boat on boat')")
-    page.keyboard.press("Enter")
-    assert page.evaluate("document.activeElement.className").startswith("live-card")
-    page.keyboard.press("Escape")
-    assert page.evaluate("document.activeElement.localName") == "td"
-    page.locator(".figure-box .live-stop").first.focus()
-    page.wait_for_selector(f"{CARD} output")
-    assert (
-        page.locator("table[data-val] tbody td[tabindex='0']").count()
-        == page.locator("table[role=grid]").count()
-    )
+@pytest.mark.usefixtures("focused_cell")
+def test_arrow_keys_move_between_the_cells_of_a_matrix(visit):
+    visit.page.keyboard.press("ArrowDown")
+    visit.page.wait_for_selector(f"{CARD}:has-text('weight of boat on boat')")
+    visit.page.keyboard.press("ArrowRight")
+    visit.page.wait_for_selector(f"{CARD}:has-text('weight of boat on seaplane')")
+
+
+@pytest.mark.usefixtures("focused_cell")
+def test_each_matrix_has_one_tab_stop(visit):
+    stops = visit.page.locator("table[data-val] tbody td[tabindex='0']")
+    assert stops.count() == visit.page.locator("table[role=grid]").count()
+
+
+@pytest.mark.usefixtures("focused_cell")
+def test_focused_figure_number_opens_its_card(visit):
+    press_escape(visit.page)
+    visit.page.locator(".figure-box .live-stop").first.focus()
+    visit.page.wait_for_selector(f"{CARD} output")
 
 
 def test_failed_request_is_reported_and_the_next_click_retries(visit):
@@ -601,14 +636,13 @@ def test_failed_request_is_reported_and_the_next_click_retries(visit):
     visit.page.locator(WEIGHT).click()
     visit.page.wait_for_selector(f"{CARD}:has-text('Are you online?')")
     visit.page.unroute("**/assets/live/*.js")
-    visit.page.mouse.click(5, 400)  # closes the card
+    visit.page.mouse.click(*AWAY_FROM_NUMBERS)  # closes the card
     assert "0.4856" in open_card(visit).inner_text()
-    visit.errors.clear()  # The failed requests were meant to be.
+    visit.errors.clear()  # the requests that this test aborted
 
 
 def test_print_shows_the_note_on_edited_numbers(visit):
-    start_editing(visit)
-    visit.page.locator(FIELD).fill("3")
+    edit(visit, 3)
     visit.page.locator(DIMMED).first.wait_for()
     visit.page.emulate_media(media="print")
     assert "which the dimmed sentences describe" in visit.page.locator(f"{BAR} p").inner_text()
@@ -636,7 +670,6 @@ def test_wcag_2_2_with_card_walkthrough_influences_and_fields(visit, axe, scheme
     card.locator("button", has_text="What matters").click()
     visit.page.locator(".live-matters summary").click()
     assert_accessible()
-    start_editing(visit)
-    visit.page.locator(FIELD).fill("3")
+    edit(visit, 3)
     visit.page.locator(DIMMED).first.wait_for()
     assert_accessible()
