@@ -14,6 +14,7 @@ from tests.browser.live.test_cards_and_edits import (
     CHAPTER,
     FIELD,
     computed_step,
+    edit,
     edited_x,
     press_bar_button,
     shown_step,
@@ -27,6 +28,7 @@ EDIT = "#try=self_attention&self_attention.X[0,0]="
 NEXT_FIELD = FIELD.replace("nth=0", "nth=1")
 # The link to a heading in the table of contents.
 CONTENTS = ".md-sidebar--secondary a[href$='#{}']"
+PAGE_LINK = ".md-sidebar--primary a.md-nav__link--active"
 UNREADABLE_FRAGMENTS = [
     "#try=../live",
     "#try=..%2Flive",
@@ -47,6 +49,7 @@ CELLS = """
         return text.trim() && !isNaN(text) ? Number(text) : null;
     })
 """
+# Types into a field and follows a link before the edit is written to the address.
 TYPE_AND_FOLLOW = """
     (field, selector) => {
         field.value = "3";
@@ -54,7 +57,7 @@ TYPE_AND_FOLLOW = """
         document.querySelector(selector).click();
     }
 """
-# Block the page for longer than the delay after which it writes edits to the address.
+# Goes back and blocks the page for longer than the delay after which it writes edits to the address.
 GO_BACK_AND_BLOCK = """
     () => {
         history.back();
@@ -62,7 +65,6 @@ GO_BACK_AND_BLOCK = """
         while (performance.now() < end);
     }
 """
-CLICK_IF_PRESENT = "selector => document.querySelector(selector)?.click()"
 
 
 @pytest.fixture
@@ -93,8 +95,7 @@ def paste_fragment(visit, fragment):
 
 
 def test_links_within_the_page_keep_edits(visit):
-    start_editing(visit)
-    visit.page.locator(FIELD).fill("3")
+    edit(visit, 3)
     assert_in_sync(visit, 3)
     follow_link(visit, CONTENTS.format("weights"))
     assert_in_sync(visit, 3, "weights")
@@ -105,7 +106,7 @@ def test_links_within_the_page_keep_edits(visit):
     follow_link(visit, "#scores .headerlink")
     assert_in_sync(visit, 3, "scores")
     assert_heading_visible(visit, "scores")
-    follow_link(visit, ".md-sidebar--primary a.md-nav__link--active")
+    follow_link(visit, PAGE_LINK)
     assert_in_sync(visit, 3)
     assert visit.page.evaluate("scrollY") == 0
     page_requests = [url for url in visit.requests if url.endswith(f"{CHAPTER}/")]
@@ -122,8 +123,7 @@ def assert_heading_visible(visit, heading):
 
 def test_history_navigation_restores_edits(visit):
     page = visit.page
-    start_editing(visit)
-    page.locator(FIELD).fill("3")
+    edit(visit, 3)
     follow_link(visit, CONTENTS.format("weights"))
     assert_in_sync(visit, 3, "weights")
     page.locator(FIELD).fill("5")
@@ -163,8 +163,7 @@ def test_delayed_edits_do_not_replace_the_address_that_back_restores(visit):
 @pytest.mark.parametrize("is_edited", [False, True])
 def test_pasted_link_updates_the_open_page(visit, is_edited):
     if is_edited:
-        start_editing(visit)
-        visit.page.locator(FIELD).fill("3")
+        edit(visit, 3)
         # The theme saves the scroll position late; before that, it would take the link for Back.
         visit.wait_until("history.state?.y === scrollY")
     paste_fragment(visit, f"{EDIT}7&at=exercises")
@@ -182,8 +181,7 @@ def test_pasted_link_updates_the_open_page(visit, is_edited):
 
 
 def test_pasted_link_to_another_example_discards_edits(visit):
-    start_editing(visit)
-    visit.page.locator(FIELD).fill("3")
+    edit(visit, 3)
     assert_in_sync(visit, 3)
     paste_fragment(visit, "#try=values_in_space")
     visit.page.wait_for_selector('table[data-val="values_in_space.W_V"] input')
@@ -194,7 +192,7 @@ def test_pasted_link_to_another_example_discards_edits(visit):
 def x_in_address(page):
     """Return X with the edits of the address."""
     fragment = unquote(page.evaluate("location.hash"))
-    x = edited_x(1)
+    x = np.array(replay("self_attention", {}).steps["X"])
     for row, column, number in re.findall(r"attention\.X\[(\d),(\d)\]=([^&]+)", fragment):
         x[int(row), int(column)] = float(number)
     return x
@@ -210,42 +208,48 @@ def wait_until_cells_equal_address(page):
     pytest.fail(f"the cells show {cells}; expected {x.tolist()}")
 
 
+TEXTS = ("3", "-2", "12.5", "1", "oops", "")
+KEYS = ("ArrowUp", "Enter", "Control+z", "Control+y", "Control+Shift+z")
+CLICKABLE = [
+    CONTENTS.format("weights"),
+    "#scores .headerlink",
+    PAGE_LINK,
+    '.live-try[data-example="self_attention"]',
+    '.live-try[data-example="values_in_space"]',
+    *(f".live-tools button:text-is('{name}')" for name in ("Undo", "Redo", "Reset", "Done")),
+]
+# Without the unreadable fragments that are long or hold numbers for X.
+FRAGMENTS = [
+    EDIT + "7",
+    EDIT + "1&at=weights",
+    "#try=values_in_space",
+    "#weights",
+    "#",
+    *UNREADABLE_FRAGMENTS[:6],
+]
+
+
+def random_action(visit, draw):
+    """Do one of the things that change edits, address or page."""
+    fields = visit.page.locator('table[data-val="self_attention.X"] input').all()
+    clickable = visit.page.locator(draw.choice(CLICKABLE)).all()
+    actions = [
+        lambda: fields and draw.choice(fields).fill(draw.choice(TEXTS)),
+        lambda: fields and draw.choice(fields).press(draw.choice(KEYS)),
+        lambda: clickable and clickable[0].evaluate("element => element.click()"),
+        lambda: paste_fragment(visit, draw.choice(FRAGMENTS)),
+        lambda: visit.page.evaluate(draw.choice(["history.back()", "history.forward()"])),
+    ]
+    draw.choice(actions)()
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_random_actions_keep_address_fields_and_page_in_sync(visit, seed):
     page, draw = visit.page, random.Random(seed)
-    fields = page.locator('table[data-val="self_attention.X"] input')
-    texts = ("3", "-2", "12.5", "1", "oops", "")
-    keys = ("ArrowUp", "Enter", "Control+z", "Control+y", "Control+Shift+z")
-    links = [
-        CONTENTS.format("weights"),
-        "#scores .headerlink",
-        ".md-sidebar--primary a.md-nav__link--active",
-    ]
-    try_buttons = [
-        f'.live-try[data-example="{name}"]' for name in ("self_attention", "values_in_space")
-    ]
-    undo_redo_reset_done = (1, 2, 3, 6)
-    bar_buttons = [f".live-tools button:nth-child({i})" for i in undo_redo_reset_done]
-    fragments = [
-        EDIT + "7",
-        EDIT + "1&at=weights",
-        "#try=values_in_space",
-        "#weights",
-        "#",
-        *UNREADABLE_FRAGMENTS[:6],
-    ]
-    clickable = links + try_buttons + bar_buttons
-    actions = [
-        lambda: fields.count() and fields.nth(draw.randrange(12)).fill(draw.choice(texts)),
-        lambda: fields.count() and fields.nth(draw.randrange(12)).press(draw.choice(keys)),
-        lambda: page.evaluate(CLICK_IF_PRESENT, draw.choice(clickable)),
-        lambda: paste_fragment(visit, draw.choice(fragments)),
-        lambda: page.evaluate(draw.choice(["history.back()", "history.forward()"])),
-    ]
     # Back from here must not leave the page.
     page.evaluate("history.pushState(null, '', '#definition')")
     for _ in range(40):
-        draw.choice(actions)()
+        random_action(visit, draw)
         if not page.url.startswith("http"):
             page.go_forward()
         x = wait_until_cells_equal_address(page)
@@ -377,8 +381,7 @@ def test_redo_is_enabled_until_the_next_edit(visit):
 
 
 def test_undo_shortcut_in_search_field_is_native(visit):
-    start_editing(visit)
-    visit.page.locator(FIELD).fill("3")
+    edit(visit, 3)
     search = visit.page.get_by_placeholder("Search")
     search.press_sequentially("softmax")
     search.press("Control+z")
