@@ -4,6 +4,7 @@ import re
 
 import numpy as np
 import pytest
+from playwright.sync_api import expect
 
 from attention_docs import examples
 from attention_docs.render.numbers import drawn_number, html_number, number, short_number
@@ -106,19 +107,21 @@ def test_page_equals_python_at_every_slider_stop(open_page, page):
     visit.page.evaluate(NUMBERS_OF_BOXES)
     sliders = visit.page.evaluate(SLIDERS)
     start = [int(each.input_value()) for each in visit.page.locator(SLIDER).all()]
-    draw = np.random.default_rng(5)
-    positions = [
-        [*start[:i], stop, *start[i + 1 :]]
+    with_one_moved = [
+        [*start[:i], position, *start[i + 1 :]]
         for i, (_, stops) in enumerate(sliders)
-        for stop in range(len(stops))
-    ] + [[int(draw.integers(len(stops))) for _, stops in sliders] for _ in range(20)]
-    for each in positions:
+        for position in range(len(stops))
+    ]
+    draw = np.random.default_rng(5)
+    drawn = [[int(draw.integers(len(stops))) for _, stops in sliders] for _ in range(20)]
+    for each in with_one_moved + drawn:
         assert_numbers_equal_python(visit.page.evaluate(MOVE, each), edits_of(sliders, each))
     assert visit.errors == []
 
 
 def test_slider_responds_to_keys_undo_address_and_done(open_page):
     visit = open_page("course/scale")
+    # Its stops are 3, 12, 48, 192 and 768, and it starts at 12.
     slider = visit.page.locator(SLIDER).first
     slider.focus()
     visit.page.keyboard.press("ArrowRight")
@@ -140,26 +143,28 @@ def test_slider_responds_to_keys_undo_address_and_done(open_page):
 def test_slider_edits_survive_opening_the_fields(open_page):
     visit = open_page("course/scale")
     visit.page.evaluate(NUMBERS_OF_BOXES)
-    visit.page.evaluate(MOVE, [3, 2])
+    (_, size_stops), (_, temperature_stops) = visit.page.evaluate(SLIDERS)
+    visit.page.evaluate(MOVE, [size_stops.index(192), temperature_stops.index(1)])
     visit.page.locator('.live-try[data-example="softmax_temperature"]').first.click()
     field = visit.page.locator('[data-val="softmax_temperature.d"] .live-field')
     assert field.input_value() == "192"
     field.fill("40")
-    visit.wait_until("document.querySelector('[data-control=slider]').value === '2'")
+    nearest_stop = size_stops.index(48)
+    visit.wait_until(f"document.querySelector('[data-control=slider]').value === '{nearest_stop}'")
     assert visit.page.locator(SLIDER).first.get_attribute("aria-valuetext") == "40"
 
 
-def test_page_equals_python_under_every_named_mask(open_page):
+def test_page_equals_python_under_named_and_random_masks(open_page):
     visit = open_page("course/mask")
     visit.page.locator(BOX).scroll_into_view_if_needed()
     visit.page.evaluate(NUMBERS_OF_BOXES)
     named = [each.get_attribute("data-cells") for each in visit.page.locator(CHOICES).all()]
     assert len(set(named)) == 6
+    masks = [[bit == "1" for bit in bits] for bits in named[1:]]  # the first is the page's own
+    # Some rows of these are fully masked.
     draw = np.random.default_rng(6)
-    masks = [[bit == "1" for bit in bits] for bits in named]
-    # Some rows of these see nothing.
     masks += [(draw.random(25) < share).tolist() for share in np.linspace(0, 1, 20)]
-    for mask in masks[1:]:
+    for mask in masks:
         shown = visit.page.evaluate(CLICK, mask)
         assert_numbers_equal_python(shown, {("clicked_mask", "mask"): np.reshape(mask, (5, 5))})
     assert visit.errors == []
@@ -189,17 +194,17 @@ def test_arrow_is_dragged_to_the_nearest_stop_in_one_undo_step(open_page):
     handle.scroll_into_view_if_needed()
     box = handle.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    pixels_per_unit = 30
+    to_stop = (-1.75 - 1) * pixels_per_unit
     visit.page.mouse.move(x, y)
     visit.page.mouse.down()
-    visit.page.mouse.move(x - 17, y + 1)
-    # The drag goes on after it has opened the session.
-    visit.page.wait_for_selector(BAR)
-    for step in range(2, 6):
-        visit.page.mouse.move(x - 17 * step, y + 1)
+    for share in (0.2, 0.4, 0.6, 0.8, 1):  # ends 2 pixels from the stop
+        visit.page.mouse.move(x + share * (to_stop - 2), y + 1)
+        visit.page.wait_for_selector(BAR)
     visit.page.mouse.up()
     visit.wait_until("location.hash.includes('turned_query.Q%5B0,0%5D=-1.75')")
     moved = handle.bounding_box()
-    np.testing.assert_allclose(moved["x"] - box["x"], -82.5, atol=1)
+    assert moved["x"] - box["x"] == pytest.approx(to_stop, abs=1)
     assert visit.page.locator(SLIDER).first.get_attribute("aria-valuetext") == "-1.75"
     visit.page.locator(f"{BAR} button", has_text="Undo").click()
     visit.wait_until("location.hash === ''")
@@ -216,14 +221,11 @@ def test_controls_meet_wcag_2_2_and_fit_a_phone(open_page, axe, page, scheme):
 
 def test_triangle_of_values_follows_an_edit(open_page):
     visit = open_page("course/formula")
-    corners = "document.querySelector('[data-outline]').getAttribute('d')"
-    before = visit.page.evaluate(corners)
+    outline = visit.page.locator("[data-outline]")
+    path_before = outline.get_attribute("d")
     visit.page.evaluate("location.hash = 'try=turned_query&turned_query.V[0,0]=0'")
-    visit.wait_until(f"{corners} !== '{before}'")
-    transform = (
-        "document.querySelector('[data-val=\"turned_query.V[0,0:2]\"]').getAttribute('transform')"
-    )
-    first = visit.page.evaluate(transform).removeprefix("translate(").removesuffix(")")
-    after = visit.page.evaluate(corners)
-    assert after.startswith(f"M{first}L")
-    assert after.split("L")[1:] == before.split("L")[1:]
+    expect(outline).not_to_have_attribute("d", path_before)
+    first_corner, *others = outline.get_attribute("d").split("L")
+    point = visit.page.locator('[data-val="turned_query.V[0,0:2]"]').get_attribute("transform")
+    assert point == f"translate({first_corner.removeprefix('M')})"
+    assert others == path_before.split("L")[1:]
