@@ -14,8 +14,10 @@ PAGE, FIGURE = "mechanisms/real_model", ".all-heads"
 RECORD = load_results("real_model")
 SENTENCES = RECORD["sentences"]
 LAYERS, HEADS = len(SENTENCES[0]["percent"]), len(SENTENCES[0]["percent"][0])
+# The head that the page shows first.
+PRONOUN_HEAD, _ = real_model.strongest_heads()["Pronoun"]
 STATUS = f"{FIGURE} output"
-# The enlarged head as it is read: its heading, its numbers, its tokens and its description.
+# The enlarged heads that are visible.
 ENLARGED = """
     [...document.querySelectorAll(".all-heads .state svg")].filter(svg => svg.checkVisibility()).map(svg => {
         const texts = [...svg.querySelectorAll("text")].map(text => text.textContent);
@@ -25,6 +27,7 @@ ENLARGED = """
         return {heading: texts[0], numbers, opacities, tokens: texts.slice(1 + numbers.length), description};
     })
 """
+# The shapes of the small pictures of all heads.
 SMALL = (
     "[...document.querySelectorAll('.all-heads .small path')].map(path => path.getAttribute('d'))"
 )
@@ -43,9 +46,8 @@ def wait_for(visit, layer, head):
     )
 
 
-def assert_shows(visit, index, layer, head):
+def assert_shows(visit, layer, head, sentence=SENTENCES[0]):
     """Assert that the figure shows a head as it is recorded."""
-    sentence = SENTENCES[index]
     tokens, percents = sentence["tokens"], base64.b64decode(sentence["percent"][layer][head])
     (shown,) = visit.page.evaluate(ENLARGED)
     assert shown["heading"] == f"layer {layer}, head {head}"
@@ -56,8 +58,9 @@ def assert_shows(visit, index, layer, head):
     status = visit.page.locator(STATUS).inner_text()
     summary = real_model.summary_of_head(sentence, layer, head)
     assert status == unescape(re.sub("<[^>]*>", "", summary))
-    last = list(percents[-len(tokens) :])
-    assert f"gives {max(last)} to “{tokens[last.index(max(last))]}”" in status
+    of_last_token = list(percents[-len(tokens) :])
+    largest = max(of_last_token)
+    assert f"gives {largest} to “{tokens[of_last_token.index(largest)]}”" in status
 
 
 def centre_of(visit, layer, head):
@@ -77,7 +80,7 @@ def test_fields_enlarge_any_head(open_page):
     visit = open_page(PAGE)
     for layer, head in ((0, 0), (LAYERS - 1, HEADS - 1), (4, 7)):
         choose(visit, layer, head)
-        assert_shows(visit, 0, layer, head)
+        assert_shows(visit, layer, head)
     assert visit.errors == []
 
 
@@ -87,15 +90,15 @@ def test_numbers_without_a_head_change_nothing(open_page):
     for text in (str(LAYERS), "-1", "1.5", ""):
         visit.page.get_by_label("layer", exact=True).fill(text)
         visit.page.wait_for_timeout(50)
-        assert_shows(visit, 0, 4, 7)
+        assert_shows(visit, 4, 7)
 
 
 def test_each_sentence_shows_its_tokens_and_all_of_its_heads(open_page):
     visit = open_page(PAGE)
-    for index, sentence in enumerate(SENTENCES):
+    for head, sentence in enumerate(SENTENCES):
         visit.page.get_by_label("sentence").select_option(sentence["text"])
-        choose(visit, 16, index)
-        assert_shows(visit, index, 16, index)
+        choose(visit, 16, head)
+        assert_shows(visit, 16, head, sentence)
         small = real_model.small_pictures(sentence)
         assert visit.page.evaluate(SMALL) == re.findall(r' d="([^"]*)"', small)
     assert visit.errors == []
@@ -103,10 +106,10 @@ def test_each_sentence_shows_its_tokens_and_all_of_its_heads(open_page):
 
 def test_each_kind_is_shown_on_its_sentence(open_page):
     visit = open_page(PAGE)
-    for name, (place, index) in real_model.strongest_heads().items():
-        visit.page.get_by_role("button", name=name, exact=True).click()
+    for kind, (place, index) in real_model.strongest_heads().items():
+        visit.page.get_by_role("button", name=kind, exact=True).click()
         wait_for(visit, *place)
-        assert_shows(visit, index, *place)
+        assert_shows(visit, *place, SENTENCES[index])
         assert visit.page.get_by_label("sentence").input_value() == str(index)
 
 
@@ -114,42 +117,47 @@ def test_pointing_shows_a_head_and_clicking_keeps_it(open_page):
     visit = open_page(PAGE)
     visit.page.mouse.move(*centre_of(visit, 9, 2))
     wait_for(visit, 9, 2)
-    assert_shows(visit, 0, 9, 2)
+    assert_shows(visit, 9, 2)
     visit.page.mouse.move(0, 0)
-    wait_for(visit, *real_model.strongest_heads()["Pronoun"][0])
+    wait_for(visit, *PRONOUN_HEAD)
     visit.page.mouse.click(*centre_of(visit, 28, 8))
     visit.page.mouse.move(0, 0)
     wait_for(visit, 28, 8)
-    assert_shows(visit, 0, 28, 8)
-    frame = visit.page.locator(f"{FIGURE} .chosen").bounding_box()
+    assert_shows(visit, 28, 8)
+    assert visit.page.get_by_label("head", exact=True).input_value() == "8"
+
+
+def test_chosen_small_picture_is_framed(open_page):
+    visit = open_page(PAGE)
+    choose(visit, 28, 8)
     x, y = centre_of(visit, 28, 8)
+    frame = visit.page.locator(f"{FIGURE} .chosen").bounding_box()
     assert frame["x"] + frame["width"] / 2 == pytest.approx(x, abs=1)
     assert frame["y"] + frame["height"] / 2 == pytest.approx(y, abs=1)
-    assert visit.page.get_by_label("head", exact=True).input_value() == "8"
 
 
 def test_keyboard_alone_chooses_sentence_head_and_kind(open_page):
     visit = open_page(PAGE)
-    layer, head = real_model.strongest_heads()["Pronoun"][0]
+    layer, head = PRONOUN_HEAD
     visit.page.get_by_label("sentence").focus()
     visit.page.keyboard.press("ArrowDown")
     visit.page.keyboard.press("Tab")
-    visit.page.keyboard.press("ArrowUp")
+    visit.page.keyboard.press("ArrowUp")  # the next layer
     assert visit.page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     visit.page.keyboard.press("Tab")
-    visit.page.keyboard.press("ArrowDown")
+    visit.page.keyboard.press("ArrowDown")  # the head before
     wait_for(visit, layer + 1, head - 1)
     visit.wait_until(
         "document.querySelector('.all-heads .state desc').textContent.includes('river')"
     )
-    assert_shows(visit, 1, layer + 1, head - 1)
+    assert_shows(visit, layer + 1, head - 1, SENTENCES[1])
     visit.page.keyboard.press("Tab")
-    visit.page.keyboard.press("Enter")
+    visit.page.keyboard.press("Enter")  # the button of the pronoun's head
     wait_for(visit, layer, head)
-    assert_shows(visit, 0, layer, head)
+    assert_shows(visit, layer, head)
 
 
-def test_sentences_are_fetched_when_they_are_chosen(open_page):
+def test_weights_are_fetched_once_by_the_first_choice_that_succeeds(open_page):
     visit = open_page(PAGE)
 
     def fetched():
@@ -162,15 +170,18 @@ def test_sentences_are_fetched_when_they_are_chosen(open_page):
     visit.page.unroute_all()
     choose(visit, 4, 7)
     choose(visit, 5, 6)
-    assert_shows(visit, 0, 5, 6)
-    assert fetched() == ["0.js", "0.js"]
+    assert_shows(visit, 5, 6)
+    assert fetched() == ["0.js", "0.js"], "one request failed, and one was enough for both heads"
 
 
-def test_one_head_of_each_kind_is_seen_without_scripts_and_on_paper(phone, open_page, address):
+def test_one_head_of_each_kind_is_shown_without_scripts(phone, address):
     phone.load(address + url_path(PAGE))
     assert phone.page.locator(f"{FIGURE} .state svg").count() == len(real_model.KINDS)
     assert all(svg.is_visible() for svg in phone.page.locator(f"{FIGURE} svg").all())
     assert not phone.page.locator(f"{FIGURE} .control").is_visible()
+
+
+def test_one_head_of_each_kind_is_printed(open_page):
     visit = open_page(PAGE)
     assert len(visit.page.evaluate(ENLARGED)) == 1
     visit.page.emulate_media(media="print")
@@ -182,7 +193,8 @@ def test_one_head_of_each_kind_is_seen_without_scripts_and_on_paper(phone, open_
 def test_figure_meets_wcag_2_2_and_fits_a_phone(open_page, axe, scheme):
     visit = open_page(PAGE, scheme=scheme, width=320, height=800)
     visit.page.get_by_role("button", name="Induction", exact=True).click()
-    wait_for(visit, *real_model.strongest_heads()["Induction"][0])
+    induction_head, _ = real_model.strongest_heads()["Induction"]
+    wait_for(visit, *induction_head)
     visit.page.evaluate(axe)
     assert visit.wcag_violations(include=FIGURE) == []
     assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
