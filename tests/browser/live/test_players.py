@@ -8,28 +8,21 @@ from tests.browser.live.test_controls import assert_numbers_equal_python
 from tests.browser.visit import HORIZONTAL_OVERFLOW, url_path
 
 PLAYER, SLIDER, NAME = ".player", ".player input", ".player output"
-# For each page with a player: the number of its states.
-PAGES = {
+STATE_COUNTS = {
     "mechanisms/encoder_decoder": 5,
     "mechanisms/heads_in_code": 5,
     "mechanisms/kv_cache": 4,
     "mechanisms/tiles": 4,
 }
-# The inputs that states depend on.
-INPUTS = {
-    "mechanisms/encoder_decoder": ("encoder_decoder", "X"),
-    "mechanisms/heads_in_code": ("head_splitting", "X"),
-    "mechanisms/kv_cache": ("kv_cache", "W_K"),
-    "mechanisms/tiles": ("tiles", "K"),
-}
-each_page = pytest.mark.parametrize("page", PAGES)
+each_page = pytest.mark.parametrize("page", STATE_COUNTS)
+# Whether each state is visible.
 VISIBLE = """
     [...document.querySelectorAll(".player svg")].map(drawing => drawing.checkVisibility({visibilityProperty: true}))
 """
 ANIMATIONS = """
     document.getAnimations().filter(({effect}) => effect.target.closest(".player")).length
 """
-# Small cells have their number in a tooltip.
+# The reference, the index and the text of each number; small cells have it in a tooltip.
 NUMBERS = """
     [...document.querySelectorAll(".player [data-val] > [data-at]")].flatMap(cell => {
         const digits = (cell.querySelector("title, text")?.textContent ?? "").split(": ").at(-1);
@@ -38,11 +31,14 @@ NUMBERS = """
 """
 
 
-@each_page
-def test_player_steps_through_all_states(open_page, page):
-    visit = open_page(page)
-    count = PAGES[page]
+def wait_until_ready(visit):
     visit.wait_until("document.querySelector('.player').dataset.ready === ''")
+
+
+@pytest.mark.parametrize(("page", "count"), STATE_COUNTS.items())
+def test_player_steps_through_all_states(open_page, page, count):
+    visit = open_page(page)
+    wait_until_ready(visit)
     back, forward = visit.page.locator(f"{PLAYER} button").all()
     names = []
     for state in range(count):
@@ -51,21 +47,34 @@ def test_player_steps_through_all_states(open_page, page):
         assert visit.page.locator(SLIDER).get_attribute("aria-valuetext") == names[-1]
         forward.click()
     assert len(set(names)) == count
-    # A step beyond the last state has no effect.
-    assert visit.page.locator(NAME).inner_text() == names[-1]
+    assert visit.page.locator(NAME).inner_text() == names[-1], "nothing follows the last state"
     back.click()
     assert visit.page.locator(NAME).inner_text() == names[-2]
-    visit.page.locator(SLIDER).focus()
-    visit.page.keyboard.press("Home")
-    assert visit.page.evaluate(VISIBLE)[0]
-    visit.page.keyboard.press("ArrowRight")
-    assert visit.page.locator(NAME).inner_text() == names[1]
     assert visit.errors == []
 
 
-@pytest.mark.parametrize("page", INPUTS)
-def test_all_player_states_equal_python_after_an_edit(open_page, page):
-    example, step = INPUTS[page]
+@each_page
+def test_keys_move_the_slider_of_a_player(open_page, page):
+    visit = open_page(page)
+    wait_until_ready(visit)
+    first, second, *others = visit.page.evaluate(VISIBLE)
+    visit.page.locator(SLIDER).focus()
+    visit.page.keyboard.press("ArrowRight")
+    assert visit.page.evaluate(VISIBLE) == [second, first, *others]
+    visit.page.keyboard.press("Home")
+    assert visit.page.evaluate(VISIBLE) == [first, second, *others]
+
+
+@pytest.mark.parametrize(
+    ("page", "example", "step"),
+    [
+        ("mechanisms/encoder_decoder", "encoder_decoder", "X"),
+        ("mechanisms/heads_in_code", "head_splitting", "X"),
+        ("mechanisms/kv_cache", "kv_cache", "W_K"),
+        ("mechanisms/tiles", "tiles", "K"),
+    ],
+)
+def test_all_player_states_equal_python_after_an_edit(open_page, page, example, step):
     array = np.array(examples.steps(example)[step])
     array[1, 0] = 3
     visit = open_page(page)
@@ -90,7 +99,7 @@ def test_all_player_states_are_visible_without_scripts_and_in_print(
 
 
 def count_animations_of_a_step(visit):
-    visit.wait_until("document.querySelector('.player').dataset.ready === ''")
+    wait_until_ready(visit)
     assert visit.page.evaluate(ANIMATIONS) == 0
     visit.page.locator(f"{PLAYER} button").last.click()
     return visit.page.evaluate(ANIMATIONS)
