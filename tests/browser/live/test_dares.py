@@ -2,9 +2,9 @@
 
 import pytest
 
+from tests.browser.test_side_panel import each_window
 from tests.conftest import ROOT
 
-WINDOWS = [{"width": 1280, "height": 800}, {"width": 390, "height": 844}]
 PAGES = sorted(
     page.stem
     for page in (ROOT / "docs" / "course").glob("*.md")
@@ -36,31 +36,43 @@ def status(dare):
     return dare.locator("[role=status]").text_content()
 
 
+def solve(visit, dare):
+    dare.evaluate(SOLVE)
+    met = "dare => dare.classList.contains('met')"
+    visit.page.wait_for_function(met, arg=dare.element_handle())
+
+
 def shown_numbers(visit):
     return visit.page.locator("article [data-val]:not(g, table)").all_text_contents()
 
 
-@pytest.mark.parametrize("window", WINDOWS, ids=["desktop", "phone"])
+@each_window
 @pytest.mark.parametrize("page", PAGES)
-def test_answer_of_a_dare_meets_it_with_the_figure_visible(open_page, page, window):
+def test_answer_meets_its_dare_with_slider_and_figure_visible(open_page, page, window):
     visit = open_page(f"course/{page}", **window)
-    before = shown_numbers(visit)
     # Each dare starts from where the last one ended, because its slider resets the other inputs.
     for dare in visit.page.locator(".dare").all():
         slider = dare.locator("[data-control]").first
         slider.evaluate("e => e.scrollIntoView({block: 'center', behavior: 'instant'})")
         top = slider.bounding_box()["y"]
         assert status(dare) == ""
-        dare.evaluate(SOLVE)
-        visit.page.wait_for_function(
-            "dare => dare.classList.contains('met')", arg=dare.element_handle()
-        )
+        solve(visit, dare)
         visit.wait_for_rest()
         assert status(dare) == "Done!"
         assert abs(slider.bounding_box()["y"] - top) <= 1
         assert slider.evaluate(IN_SIGHT)
         assert visit.page.locator(FIGURE).first.evaluate(IN_SIGHT)
         assert visit.page.locator(".dare.met").count() == 1
+    assert visit.errors == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_start_again_restores_the_numbers_of_the_page(open_page, page):
+    visit = open_page(f"course/{page}")
+    before = shown_numbers(visit)
+    dare = visit.page.locator(".dare").last
+    solve(visit, dare)
+    assert shown_numbers(visit) != before
     dare.locator("button", has_text="Start again").click()
     visit.page.wait_for_function("!document.querySelector('.dare.met')")
     visit.wait_for_rest()

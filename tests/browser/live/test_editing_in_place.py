@@ -2,7 +2,8 @@
 
 import pytest
 
-from tests.browser.live.test_dares import FIGURE, IN_SIGHT, PAGES, WINDOWS
+from tests.browser.live.test_dares import FIGURE, IN_SIGHT, PAGES
+from tests.browser.test_side_panel import each_window
 
 # Unfold a button for editing, and scroll to it.
 SHOW = """
@@ -16,7 +17,7 @@ MATRIX_WITHOUT_WORDS = ".live-inputs tr:nth-child(2) > :first-child:not(th)"
 MAX_JUMP = 300
 
 
-@pytest.mark.parametrize("window", WINDOWS, ids=["desktop", "phone"])
+@each_window
 @pytest.mark.parametrize("page", PAGES)
 def test_fields_open_near_the_button_with_the_figure_visible(open_page, page, window):
     visit = open_page(f"course/{page}", **window)
