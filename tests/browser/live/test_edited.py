@@ -2,11 +2,11 @@
 
 import re
 
-import numpy as np
 import pytest
 
 from attention_docs.render.code import numpy_steps
 from attention_docs.render.latex import latex_steps
+from tests.browser.live.test_cards_and_edits import edited_x
 from tests.live.replay import replay
 
 BAR, FIELDS, TRY = ".live-bar", ".live-field", ".live-try"
@@ -19,6 +19,7 @@ PAGES = [
 ]
 # Decimals with four digits after the point, and numbers with an exponent.
 ROUNDED_NUMBER = re.compile(r"\d+\.\d{4}\b|\d\.\d ?(?:e|× ?10)")
+NEW_NUMBERS = ("1.13", "1.50", "1.87", "2.24", "2.61", "2.98")
 # The text of every number that the page shows.
 SHOWN_NUMBERS = """
     () => [...document.querySelectorAll(
@@ -56,13 +57,12 @@ FORMULA_NUMBERS = """
 """
 
 
-def edit_inputs(visit, example, count=6):
-    """Change the first numbers of the inputs of an example."""
+def edit_inputs(visit, example, numbers=NEW_NUMBERS):
+    """Type numbers into the first fields of an example."""
     visit.page.locator(f'{TRY}[data-example="{example}"]').first.dispatch_event("click")
     visit.page.wait_for_selector(BAR)
-    fields = visit.page.locator(FIELDS)
-    for i in range(min(fields.count(), count)):
-        fields.nth(i).fill(f"{1.13 + 0.37 * i:.2f}")
+    for i, number in enumerate(numbers):
+        visit.page.locator(FIELDS).nth(i).fill(number)
     visit.wait_for_rest()
     assert "differ from the page's own" in visit.page.locator(".live-status").inner_text()
 
@@ -153,10 +153,8 @@ def test_copied_code_has_the_edited_numbers(open_page):
     visit = open_page("mechanisms/self_attention")
     codes = visit.page.locator('[data-of="self_attention"] [data-format] code')
     before = codes.all_text_contents()
-    edit_inputs(visit, "self_attention", count=1)
-    x = np.array(replay("self_attention", {}).steps["X"])
-    x[0, 0] = 1.13
-    steps = replay("self_attention", {"X": x}).steps
+    edit_inputs(visit, "self_attention", ["1.13"])
+    steps = replay("self_attention", {"X": edited_x(1.13)}).steps
     assert codes.all_text_contents() == [f"{numpy_steps(steps)}\n", f"{latex_steps(steps)}\n"]
     finish_editing(visit)
     assert codes.all_text_contents() == before
