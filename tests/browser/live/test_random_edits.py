@@ -1,4 +1,4 @@
-"""No visible sentence about the words of the course stays as it was after an edit: a hundred random edits a page."""
+"""Edits dim every sentence about the words of the course: a hundred random edits per page."""
 
 import re
 
@@ -9,8 +9,8 @@ from tests.browser.live.test_dares import PAGES
 
 WORDS = [*VOCABULARY, *FEATURES]
 EDITS = 100
-# Make random edits, every third time from the page's own numbers; return the blocks that emphasise one of the
-# words, are seen after an edit that changed a number, and are not set aside.
+# Makes random edits, and resets the page after every third. Returns the blocks that emphasise one of the words
+# and are not dimmed after an edit, other than headings, boxes to try something, and unchanged figures.
 VISIBLE_CLAIMS = """
     async ([words, count]) => {
         let state = 36;
