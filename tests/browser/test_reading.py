@@ -157,6 +157,9 @@ def test_palette_switch_changes_only_the_scheme(chapter, expected_counts):
         chapter.page.get_by_title(title).click()
         chapter.page.wait_for_selector(f"body[data-md-color-scheme={scheme}]")
         assert count_content(chapter.page) == expected_counts(CHAPTER)
+
+
+def test_chosen_scheme_survives_a_reload(chapter, expected_counts):
     chapter.page.get_by_title("Follow the system; switch to light").click()
     chapter.page.get_by_title("Light; switch to dark").click()
     chapter.page.reload()
