@@ -24,7 +24,6 @@ def test_page_of_thirty_formulas_transfers_at_most_130_kb(tab, tmp_path, site):
         sizes = tab.transfer_sizes()
         total = sum(sizes.values())
         scripts = sum(size for url, size in sizes.items() if url.endswith(".js"))
-        print(f"transfer {total / 1000:.0f} KB, of it JavaScript {scripts / 1000:.0f} KB")
         assert total <= 130_000
         assert scripts <= 60_000
         assert not [url for url in sizes if "katex" in url and url.endswith(".js")]
@@ -42,7 +41,6 @@ def test_notebook_transfers_at_most_150_kb_more_than_a_page(open_page):
 
     page = size_without_figures("notation")
     notebook = size_without_figures("notebooks/self_and_cross_attention")
-    print(f"transfer without figures: page {page / 1000:.0f} KB, notebook {notebook / 1000:.0f} KB")
     assert notebook - page <= 150_000
 
 
