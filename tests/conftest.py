@@ -1,7 +1,6 @@
 """Fixtures: array libraries, PyTorch, the browser and the built site."""
 
 import importlib
-import math
 import os
 import re
 import shutil
@@ -81,9 +80,15 @@ def environment_of_an_inner_pytest():
     return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
 
 
-def literal(shape, step):
-    """Return numbers without pattern or symmetry: the fractional parts of multiples of `step`."""
-    return (np.arange(1, math.prod(shape) + 1) * step % 1 * 4 - 2).reshape(shape)
+def random_arrays(*shapes, dtype="float64", seed=0):
+    """Return an array of normally distributed numbers for each shape, the same in every run."""
+    generator = np.random.default_rng(seed)
+    return [generator.standard_normal(shape).astype(dtype) for shape in shapes]
+
+
+def random_array(shape, dtype="float64", seed=0):
+    """Return one array of normally distributed numbers, the same in every run."""
+    return random_arrays(shape, dtype=dtype, seed=seed)[0]
 
 
 def to_numpy(array):

@@ -8,14 +8,10 @@ import pytest
 
 from attention_docs import additive_scores
 from tests import reference
-from tests.conftest import to_numpy
+from tests.conftest import random_arrays, to_numpy
 
 # m = 2, n = 3, d_q = 4, d_k = 5, 6 hidden units
-SHAPES = ((2, 4), (3, 5), (4, 6), (5, 6), (6,))
-ARRAYS = [
-    (np.arange(1, math.prod(shape) + 1) * step % 1 * 2 - 1).reshape(shape)
-    for shape, step in zip(SHAPES, (0.618, 0.414, 0.732, 0.271, 0.577), strict=True)
-]
+ARRAYS = random_arrays((2, 4), (3, 5), (4, 6), (5, 6), (6,))
 
 
 def slow_scores(query, key, query_weight, key_weight, score_weight):
@@ -71,7 +67,7 @@ def test_libraries_agree(xp):
         (2, np.ones((4, 5)), ValueError, "query_weight has shape (4, 5); expected (4, 6) to match query and score_weight"),
         (0, np.full((2, 4), np.nan), ValueError, "query holds nan at [0, 0]; expected finite numbers only"),
         (4, np.full(6, np.inf), ValueError, "score_weight holds inf at [0]; expected finite numbers only"),
-        (4, np.full(6, 1.7e308), ValueError, "the sums of score_weight hold inf at [0, 0]; expected products that fit float64"),
+        (4, np.full(6, 1.7e308), ValueError, "the sums of score_weight hold -inf at [0, 0]; expected products that fit float64"),
         (4, np.ones((6, 1)), ValueError, "score_weight has shape (6, 1); expected one axis"),
         (4, np.ones(6, dtype="float32"), TypeError, "score_weight has dtype float32; expected float64 to match query"),
     ],

@@ -9,19 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from attention_docs import attention_backward, attention_steps, causal_mask, window_mask
-from tests.conftest import literal, to_numpy
+from tests.conftest import random_array, random_arrays, to_numpy
 
 INPUTS = ("query", "key", "value", "attn_mask")
 
 # 2 sequences, 4 heads, 3 queries, 5 keys, d_k = 8, d_v = 6.
-QUERY, KEY, VALUE = (
-    literal((2, 4, 3, 8), 0.618),
-    literal((2, 4, 5, 8), 0.414),
-    literal((2, 4, 5, 6), 0.732),
+QUERY, KEY, VALUE, GRAD_OUTPUT = random_arrays(
+    (2, 4, 3, 8), (2, 4, 5, 8), (2, 4, 5, 6), (2, 4, 3, 6)
 )
-GRAD_OUTPUT = literal((2, 4, 3, 6), 0.302)
 MASK = window_mask(3, 5, left=1, right=2)
-HIDING_BIAS = np.where(MASK, literal((3, 5), 0.577), -np.inf)
+HIDING_BIAS = np.where(MASK, random_array((3, 5)), -np.inf)
 
 MASKS = {
     "no mask": {},
@@ -29,9 +26,9 @@ MASKS = {
     "boolean mask": {"attn_mask": MASK},
     "fully masked row": {"attn_mask": np.array([[True] * 5, [False] * 5, [True] * 5])},
     "row mask": {"attn_mask": np.array([True, False, True, True, False])},
-    "float mask": {"attn_mask": literal((3, 5), 0.577)},
-    "float mask of each head": {"attn_mask": literal((2, 4, 3, 5), 0.271)},
-    "float mask for all queries": {"attn_mask": literal((4, 1, 5), 0.271)},
+    "float mask": {"attn_mask": random_array((3, 5))},
+    "float mask of each head": {"attn_mask": random_array((2, 4, 3, 5))},
+    "float mask for all queries": {"attn_mask": random_array((4, 1, 5))},
     "one number as mask": {"attn_mask": np.array(0.5)},
     "float mask that hides": {"attn_mask": HIDING_BIAS},
 }
@@ -74,7 +71,7 @@ def broadcasts_to(axes, target):
 def grad_output_for(qkv, options):
     """Return a gradient with the shape of the output."""
     shape = attention_steps(*qkv, **options).output.shape
-    return literal(shape, 0.302)
+    return random_array(shape)
 
 
 def loss(qkv, options, grad_output):
@@ -96,7 +93,7 @@ def assert_finite_differences(gradients, qkv, options, grad_output, case=""):
             continue
         assert gradient.shape == inputs[name].shape, name
         assert np.all(gradient[inputs[name] == -np.inf] == 0), name
-        direction = literal(gradient.shape, 0.873)
+        direction = random_array(gradient.shape, seed=1)
         direction /= np.linalg.norm(direction)
 
         def loss_of(array, name=name):
@@ -272,10 +269,9 @@ def test_empty_keys_and_queries_get_empty_gradients(xp):
 )
 def test_gradients_of_every_size_equal_finite_differences(sizes, batch, options):
     m, n, d_k, d_v = sizes
-    query = literal((*batch, m, d_k), 0.618)
-    key = literal((*batch, n, d_k), 0.414)
-    value = literal((*batch, n, d_v), 0.732)
-    grad_output = literal((*batch, m, d_v), 0.302)
+    query, key, value, grad_output = random_arrays(
+        (*batch, m, d_k), (*batch, n, d_k), (*batch, n, d_v), (*batch, m, d_v)
+    )
     gradients = attention_backward(grad_output, query, key, value, **options)
     assert_finite_differences(gradients, (query, key, value), options, grad_output)
 

@@ -27,7 +27,7 @@ from attention_docs.kernels.blockwise import bounded_weights, online_weights
 from attention_docs.kernels.bounds import measure_bounds
 from attention_docs.kernels.selection import LOG2_E, Method, check_and_measure, select_method
 from attention_docs.kernels.threads import blas_threads
-from tests.conftest import to_numpy
+from tests.conftest import random_array, random_arrays, to_numpy
 
 attend = scaled_dot_product_attention
 each_weight_blocks = pytest.mark.parametrize("weight_blocks", [bounded_weights, online_weights])
@@ -41,12 +41,6 @@ def finite_inputs(*qkv, **options):
 def selected_method(*qkv, **options):
     inputs = prepare_inputs(*qkv, **options)
     return select_method(inputs, check_and_measure(inputs))
-
-
-def random_arrays(*shapes, dtype="float64", seed=0):
-    """Return an array of normally distributed numbers of each shape."""
-    generator = np.random.default_rng(seed)
-    return [generator.standard_normal(shape).astype(dtype) for shape in shapes]
 
 
 @st.composite
@@ -116,11 +110,11 @@ LARGE_CASES = {
     "scale": {"scale": 0.3},
     "causal": {"is_causal": True},
     "boolean mask": {"attn_mask": window_mask(LENGTH, LENGTH + 30, left=20, right=40)},
-    "mask of one head": {"attn_mask": random_arrays((2, 1, LENGTH, LENGTH + 30))[0] > -1},
-    "row mask": {"attn_mask": random_arrays((1, LENGTH + 30))[0] > 0},
-    "column mask": {"attn_mask": random_arrays((4, LENGTH, 1))[0] > 0},
-    "float mask": {"attn_mask": random_arrays((LENGTH, LENGTH + 30))[0]},
-    "lowest floats as mask": {"attn_mask": np.where(random_arrays((LENGTH, 1))[0] > 0, 0, -3e38)},
+    "mask of one head": {"attn_mask": random_array((2, 1, LENGTH, LENGTH + 30)) > -1},
+    "row mask": {"attn_mask": random_array((1, LENGTH + 30)) > 0},
+    "column mask": {"attn_mask": random_array((4, LENGTH, 1)) > 0},
+    "float mask": {"attn_mask": random_array((LENGTH, LENGTH + 30))},
+    "lowest floats as mask": {"attn_mask": np.where(random_array((LENGTH, 1)) > 0, 0, -3e38)},
 }
 
 
@@ -166,7 +160,7 @@ def test_methods_agree_at_limit_of_bound(dtype, sign):
     factor = math.sqrt(max_score) * (1 - 1e-6)
     query = np.full((200, 1), sign * factor, dtype=dtype)
     key = np.where(np.arange(200) % 2, factor, -factor).astype(dtype)[:, None]
-    (value,) = random_arrays((200, 3), dtype=dtype)
+    value = random_array((200, 3), dtype)
     assert selected_method(query, key, value, scale=1.0) is Method.BOUNDED
     assert selected_method(query, key, value, scale=1.00001) is Method.ONLINE
     expected = attention_steps(
@@ -399,8 +393,8 @@ def test_cupy_blocks_run_sequentially(monkeypatch, dtype):
         {"window": (30, 2)},
         {"softcap": 1.5},
         {"scale": 40.0},
-        {"attn_mask": random_arrays((LENGTH, 1))[0] > 0},
-        {"attn_mask": random_arrays((1, LENGTH + 30))[0]},
+        {"attn_mask": random_array((LENGTH, 1)) > 0},
+        {"attn_mask": random_array((1, LENGTH + 30))},
     ],
     ids=["plain", "causal", "window", "softcap", "scale", "boolean mask", "float mask"],
 )
@@ -423,7 +417,7 @@ def test_device_runs_large_blocks_sequentially(monkeypatch, xp, options):
 def grad_output_for(inputs):
     """Return a gradient with the shape of the output, in the dtype of the computation."""
     shape = (*inputs.batch, inputs.query.shape[-2], inputs.value.shape[-1])
-    return random_arrays(shape, dtype=inputs.query.dtype, seed=5)[0]
+    return random_array(shape, inputs.query.dtype, seed=5)
 
 
 @settings(max_examples=2 * settings.default.max_examples)
@@ -447,7 +441,7 @@ def assert_gradients_close(gradients, expected, tolerance):
         np.testing.assert_allclose(actual, desired, rtol=tolerance, atol=tolerance, err_msg=name)
 
 
-LARGE_GRADIENT = random_arrays((2, 4, LENGTH, 5), seed=6)[0]
+LARGE_GRADIENT = random_array((2, 4, LENGTH, 5), seed=6)
 
 
 @pytest.mark.parametrize("case", LARGE_CASES)

@@ -17,7 +17,7 @@ from attention_docs import (
     window_mask,
 )
 from tests import reference
-from tests.conftest import literal, to_numpy
+from tests.conftest import random_array, random_arrays, to_numpy
 
 attend = scaled_dot_product_attention
 
@@ -70,20 +70,17 @@ def test_is_causal_window_and_masks_agree(qkv):
     np.testing.assert_array_equal(attend(*qkv, attn_mask=bias), expected)
 
 
-QUERY, KEY, VALUE = (
-    literal((2, 4, 3, 8), 0.618),
-    literal((2, 4, 5, 8), 0.414),
-    literal((2, 4, 5, 6), 0.732),
-)
+# 2 sequences, 4 heads, 3 queries, 5 keys, d_k = 8, d_v = 6
+QUERY, KEY, VALUE = random_arrays((2, 4, 3, 8), (2, 4, 5, 8), (2, 4, 5, 6))
 
 TORCH_CASES = {
     "plain": {},
     "scale": {"scale": 0.3},
     "causal": {"is_causal": True},
     "boolean mask": {"attn_mask": window_mask(3, 5, left=1, right=2)},
-    "boolean mask of one head": {"attn_mask": literal((2, 1, 3, 5), 0.271) > -1},
+    "boolean mask of one head": {"attn_mask": random_array((2, 1, 3, 5)) > 0},
     "row mask": {"attn_mask": np.array([[True, False, True, True, False]])},
-    "float mask": {"attn_mask": literal((3, 5), 0.577)},
+    "float mask": {"attn_mask": random_array((3, 5))},
 }
 
 

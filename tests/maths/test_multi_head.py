@@ -15,24 +15,14 @@ from attention_docs import (
     padding_mask,
     split_heads,
 )
-from tests import conftest, reference
-from tests.conftest import to_numpy
-
-
-def literal(shape, step):
-    """Return numbers without pattern or symmetry, between -1 and 1."""
-    return conftest.literal(shape, step) / 2
-
+from tests import reference
+from tests.conftest import random_array, random_arrays, to_numpy
 
 # batch 2, m = 3, n = 5, d_query = 8, d_key = 6, d_value = 7, 4 heads
-QUERY, KEY, VALUE = literal((2, 3, 8), 0.618), literal((2, 5, 6), 0.414), literal((2, 5, 7), 0.732)
-WEIGHTS = {
-    "W_Q": literal((8, 8), 0.271),
-    "W_K": literal((6, 8), 0.577),
-    "W_V": literal((7, 8), 0.303),
-    "W_O": literal((8, 8), 0.142),
-}
-BIASES = {f"b_{letter}": literal((8,), 0.1 * i + 0.07) for i, letter in enumerate("QKVO")}
+QUERY, KEY, VALUE = random_arrays((2, 3, 8), (2, 5, 6), (2, 5, 7))
+W_Q, W_K, W_V, W_O = random_arrays((8, 8), (6, 8), (7, 8), (8, 8), seed=1)
+WEIGHTS = {"W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_O}
+BIASES = {f"b_{letter}": random_array((8,), seed=seed) for seed, letter in enumerate("QKVO")}
 
 
 def layer(**changes):
@@ -42,7 +32,7 @@ def layer(**changes):
 
 @given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
 def test_merge_heads_inverts_split_heads(batch, tokens, heads, width):
-    features = literal((batch, tokens, heads * width), 0.618)
+    features = random_array((batch, tokens, heads * width))
     split = split_heads(features, heads)
     assert split.shape == (batch, heads, tokens, width)
     np.testing.assert_array_equal(merge_heads(split), features)
@@ -55,7 +45,7 @@ MASKS = {
     "none": None,
     "per query": causal_mask(3, 5),
     "padding": padding_mask(np.array([[3], [5]]), 5),
-    "float": literal((3, 5), 0.377),
+    "float": random_array((3, 5)),
 }
 
 
@@ -134,7 +124,7 @@ def test_equals_slow_loop_over_heads(has_biases):
 
 
 def test_key_and_value_heads_may_differ_in_width():
-    wide = layer(W_V=literal((7, 12), 0.3), W_O=literal((12, 5), 0.7), b_V=None, b_O=None)
+    wide = layer(W_V=random_array((7, 12)), W_O=random_array((12, 5)), b_V=None, b_O=None)
     steps = wide.steps(QUERY, KEY, VALUE)
     assert steps.Q.shape == (2, 4, 3, 2)
     assert steps.V.shape == (2, 4, 5, 3)
@@ -203,7 +193,7 @@ def test_seeded_weights_are_equal_in_every_library(xp):
         np.testing.assert_array_equal(to_numpy(getattr(theirs, name)), matrix)
         assert np.all(matrix != getattr(other, name))
         assert np.abs(matrix).max() <= math.sqrt(6 / sum(matrix.shape))
-    assert ours(literal((3, 6), 0.6), literal((2, 4), 0.6), literal((2, 5), 0.6)).shape == (3, 6)
+    assert ours(*random_arrays((3, 6), (2, 4), (2, 5))).shape == (3, 6)
     assert MultiHeadAttention.seeded(6, 2, seed=3, bias=False).b_O is None
     assert MultiHeadAttention.seeded(1, 1, seed=3).W_Q.shape == (1, 1)
 
@@ -293,15 +283,15 @@ def test_pytorch_function_gives_zeros_for_fully_masked_row(torch, gradients):
         (lambda: call_layer(query=QUERY.astype("float32")), TypeError, "query has dtype float32; expected float64 to match W_Q"),
         (lambda: call_layer(attn_mask=np.ones((2, 3, 5), dtype=bool)), ValueError, "attn_mask has shape (2, 3, 5); expected one that broadcasts to (2, 4, 3, 5)"),
         (lambda: layer(b_K=BIASES["b_K"] * math.nan), ValueError, "b_K holds nan at [0]; expected finite numbers only"),
-        (lambda: call_layer(key=KEY * math.inf), ValueError, "key holds -inf at [0, 0, 0]; expected finite numbers only"),
+        (lambda: call_layer(key=np.full_like(KEY, -math.inf)), ValueError, "key holds -inf at [0, 0, 0]; expected finite numbers only"),
         (lambda: MultiHeadAttention.seeded(0, 2, seed=0), ValueError, "embed_dim is 0; expected 1 or more"),
         (lambda: MultiHeadAttention.seeded(6, 2, seed=0, kdim=0), ValueError, "kdim is 0; expected 1 or more"),
         (lambda: MultiHeadAttention.seeded(6, 2, seed=None), TypeError, "seed is None; expected a whole number"),
         (lambda: MultiHeadAttention.seeded(6, 2, seed=0, bias=np.ones(2)), TypeError, "bias is array([1., 1.]); expected True or False"),
         (lambda: layer(W_Q=np.ones((8, 0)), W_K=np.ones((6, 0)), b_Q=None, b_K=None), ValueError, "W_Q has shape (8, 0); expected h d_k of 1 or more"),
-        (lambda: call_layer(query=QUERY * 1e200, key=KEY * 1e200), ValueError, "the scores of query and key hold inf at [0, 0, 0, 0]; expected products that fit float64"),
-        (lambda: layer(W_V=WEIGHTS["W_V"] * 1e308)(QUERY, KEY, np.full((2, 5, 7), 9.0)), ValueError, "the projection of value by W_V and b_V holds -inf at [0, 0, 0]; expected products that fit float64"),
-        (lambda: layer(W_O=WEIGHTS["W_O"] * 1e308, b_O=None)(QUERY, KEY, VALUE * 50), ValueError, "the projection of the merged heads by W_O holds inf at [0, 0, 0]; expected products that fit float64"),
+        (lambda: layer(W_Q=np.ones((8, 8)), W_K=np.ones((6, 8)))(np.full_like(QUERY, 1e200), np.full_like(KEY, 1e200), VALUE), ValueError, "the scores of query and key hold inf at [0, 0, 0, 0]; expected products that fit float64"),
+        (lambda: layer(W_V=np.full((7, 8), 1e308))(QUERY, KEY, np.ones((2, 5, 7))), ValueError, "the projection of value by W_V and b_V holds inf at [0, 0, 0]; expected products that fit float64"),
+        (lambda: layer(W_V=np.ones((7, 8)), b_V=None, W_O=np.full((8, 8), 1e308), b_O=None)(QUERY, KEY, np.ones((2, 5, 7))), ValueError, "the projection of the merged heads by W_O holds inf at [0, 0, 0]; expected products that fit float64"),
         (lambda: MultiHeadAttention.seeded(6, 4, seed=0), ValueError, "num_heads is 4; expected a divisor of the 6 features of W_Q"),
         (lambda: split_heads(np.ones(4), 2), ValueError, "features has shape (4,); expected (..., n, h d)"),
         (lambda: split_heads(np.ones((2, 3, 4)), 3), ValueError, "num_heads is 3; expected a divisor of the 4 features of each token"),

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_docs import position_rotation, rotary, sinusoidal_positions
-from tests.conftest import to_numpy
+from tests.conftest import random_array, to_numpy
 
 sizes = st.integers(1, 6).map(lambda half: 2 * half)
 bases = st.floats(0.5, 1e5)
@@ -54,7 +54,7 @@ def complex_rotary(x, positions, base, interleaved):
 
 @given(st.integers(1, 5), sizes, bases, st.booleans(), st.integers(-1000, 1000))
 def test_rotary_equals_complex_multiplication(length, features, base, interleaved, start):
-    x = np.sin(np.arange(length * features, dtype=float)).reshape(length, features)
+    x = random_array((length, features))
     positions = start + np.arange(length) / 4
     expected = complex_rotary(x, positions, base, interleaved)
     np.testing.assert_allclose(rotary(x, positions, base, interleaved), expected, atol=1e-12)
@@ -68,7 +68,7 @@ def test_interleaved_rotary_equals_position_rotation():
 
 
 def test_rotary_broadcasts_positions_over_heads(xp):
-    x = np.sin(np.arange(2 * 3 * 5 * 4.0)).reshape(2, 3, 5, 4)
+    x = random_array((2, 3, 5, 4))
     rotated = rotary(xp.asarray(x), xp.arange(5))
     assert type(rotated) is type(xp.asarray([1.0]))
     one_by_one = [[rotary(head, np.arange(5)) for head in sequence] for sequence in x]

@@ -13,7 +13,7 @@ from hypothesis.extra.numpy import arrays
 
 from attention_docs import TileState, attend_tile, merge, scaled_dot_product_attention
 from tests import reference
-from tests.conftest import to_numpy
+from tests.conftest import random_array, random_arrays, to_numpy
 
 numbers = st.floats(-50, 50)
 totals = st.floats(0, 50)
@@ -62,10 +62,9 @@ def test_merge_of_empty_states_has_zero_output():
 
 
 def sample_qkv(m=5, n=12, d_k=3, d_v=4, size=1.0):
-    """Return query, key and value of different lengths without symmetry."""
-    wave = np.sin(np.arange((m + n) * d_k + n * d_v, dtype=float) ** 2)
-    q, k, v = np.split(wave, [m * d_k, (m + n) * d_k])
-    return size * q.reshape(m, d_k), k.reshape(n, d_k), v.reshape(n, d_v)
+    """Return query, key and value with a product of any size."""
+    q, k, v = random_arrays((m, d_k), (n, d_k), (n, d_v))
+    return size * q, k, v
 
 
 def slow_output(q, k, v):
@@ -84,7 +83,7 @@ def test_tiles_of_any_width_equal_attention(cuts, size):
 
 def test_tiles_of_long_sequence_equal_blockwise_attention():
     q, k, v = sample_qkv(m=300, n=3000, size=20.0)
-    mask = np.sin(np.arange(300 * 3000.0)).reshape(300, 3000) > -0.5
+    mask = random_array((300, 3000), seed=1) > -0.5
     slices = [slice(start, start + 500) for start in range(0, 3000, 500)]
     tiles = [attend_tile(q, k[keys], v[keys], attn_mask=mask[:, keys]) for keys in slices]
     output = functools.reduce(merge, tiles).output

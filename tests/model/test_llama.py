@@ -8,7 +8,7 @@ import pytest
 
 from attention_docs import rms_norm, swiglu
 from attention_docs.model.gguf_file import read_gguf
-from tests.conftest import literal, to_numpy
+from tests.conftest import random_array, random_arrays, to_numpy
 from tests.model import tiny
 
 TEXT = "The cat sat."
@@ -40,7 +40,7 @@ def tokens(model_and_tokenizer):
 
 
 def test_swiglu_equals_loops_and_torch(torch):
-    x, W_gate, W_up, W_down = (literal(s, 0.618) for s in ((5, 3), (3, 4), (3, 4), (4, 2)))
+    x, W_gate, W_up, W_down = random_arrays((5, 3), (3, 4), (3, 4), (4, 2))
     ours = swiglu(x, W_gate, W_up, W_down)
     x, W_gate, W_up, W_down = map(torch.asarray, (x, W_gate, W_up, W_down))
     theirs = (torch.nn.functional.silu(x @ W_gate) * (x @ W_up)) @ W_down
@@ -48,13 +48,13 @@ def test_swiglu_equals_loops_and_torch(torch):
 
 
 def test_rms_norm_equals_torch(torch):
-    x, weight = literal((5, 3), 0.618), literal((3,), 0.414)
+    x, weight = random_arrays((5, 3), (3,))
     theirs = torch.nn.functional.rms_norm(torch.asarray(x), (3,), torch.asarray(weight), 0.1)
     np.testing.assert_allclose(rms_norm(x, weight, 0.1), theirs.numpy(), rtol=1e-12)
 
 
 def test_rms_norm_and_swiglu_equal_numpy_in_every_library(xp):
-    x, weight, W = (literal(shape, 0.618) for shape in ((2, 5, 3), (3,), (3, 3)))
+    x, weight, W = random_arrays((2, 5, 3), (3,), (3, 3))
     normed = rms_norm(xp.asarray(x), xp.asarray(weight))
     np.testing.assert_allclose(to_numpy(normed), rms_norm(x, weight), rtol=1e-12)
     W_xp = xp.asarray(W)
@@ -93,7 +93,7 @@ def test_every_layer_equals_slow_loops(model, tokens, weights):
 
 
 def test_untied_output_matrix_is_used_for_logits(weights, tokens, tmp_path):
-    output = literal(weights["token_embd.weight"].shape, 0.618).astype(np.float32)
+    output = random_array(weights["token_embd.weight"].shape, "float32")
     path = tiny.write_gguf(tmp_path / "untied.gguf", {**weights, "output.weight": output})
     model, _ = read_gguf(path)
     *_, last = model.run(tokens)

@@ -8,13 +8,11 @@ import numpy as np
 import pytest
 
 from attention_docs import attention_steps
-from tests.conftest import ROOT, environment_of_an_inner_pytest, literal
+from tests.conftest import ROOT, environment_of_an_inner_pytest, random_arrays
 
 HEADS = 3
 QUERIES = 20  # and as many keys
-QUERY = literal((HEADS, QUERIES, 8), 0.618)
-KEY = literal((HEADS, QUERIES, 8), 0.414)
-VALUE = literal((HEADS, QUERIES, 5), 0.732)
+QUERY, KEY, VALUE = random_arrays((HEADS, QUERIES, 8), (HEADS, QUERIES, 8), (HEADS, QUERIES, 5))
 
 
 @pytest.fixture
