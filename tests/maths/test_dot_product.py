@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from attention_docs import (
-    AttentionSteps,
     attention_steps,
     causal_mask,
     padding_mask,
@@ -33,41 +32,61 @@ def heads(draw, batch=()):
     return query, key, value
 
 
-@given(heads(), st.none() | st.floats(0.1, 2))
-def test_equals_slow_loop(qkv, divisor):
-    weights, output = reference.attention(*qkv, divisor=divisor)
-    steps = attention_steps(*qkv, scale=divisor and 1 / divisor)
+def assert_equals_slow_loop(qkv, options, **slow_options):
+    weights, output = reference.attention(*qkv, **slow_options)
+    steps = attention_steps(*qkv, **options)
     np.testing.assert_allclose(steps.weights, weights, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(steps.output, output, rtol=1e-10, atol=1e-12)
+
+
+@given(heads())
+def test_default_scale_equals_slow_loop(qkv):
+    assert_equals_slow_loop(qkv, {})
+
+
+@given(heads(), st.floats(0.1, 2))
+def test_scale_equals_slow_loop(qkv, divisor):
+    assert_equals_slow_loop(qkv, {"scale": 1 / divisor}, divisor=divisor)
 
 
 @given(heads(), st.integers(0, 3), st.integers(0, 3))
 def test_window_equals_slow_loop(qkv, left, right):
-    weights, output = reference.attention(*qkv, allowed=lambda i, j: -left <= j - i <= right)
-    steps = attention_steps(*qkv, window=(left, right))
-    np.testing.assert_allclose(steps.weights, weights, rtol=1e-10, atol=1e-12)
-    np.testing.assert_allclose(steps.output, output, rtol=1e-10, atol=1e-12)
+    def is_in_window(i, j):
+        return -left <= j - i <= right
+
+    assert_equals_slow_loop(qkv, {"window": (left, right)}, allowed=is_in_window)
 
 
 @given(heads(batch=(2, 3)))
-def test_weights_sum_to_one_and_average_the_values(qkv):
+def test_weights_sum_to_one(qkv):
+    np.testing.assert_allclose(attention_steps(*qkv).weights.sum(-1), 1, rtol=1e-14)
+
+
+@given(heads(batch=(2, 3)))
+def test_output_is_weighted_sum_of_values(qkv):
+    _, _, value = qkv
     steps = attention_steps(*qkv)
-    assert isinstance(steps, AttentionSteps)
-    np.testing.assert_allclose(steps.weights.sum(-1), 1, rtol=1e-14)
+    np.testing.assert_allclose(steps.output, steps.weights @ value)
+
+
+@given(heads(batch=(2, 3)))
+def test_output_equals_output_of_attention_steps(qkv):
+    np.testing.assert_array_equal(attend(*qkv), attention_steps(*qkv).output)
+
+
+def test_masked_scores_equal_scaled_scores_without_mask():
+    steps = attention_steps(QUERY, KEY, VALUE)
     np.testing.assert_array_equal(steps.masked, steps.scaled)
-    np.testing.assert_allclose(steps.weights @ qkv[2], steps.output)
-    np.testing.assert_array_equal(attend(*qkv), steps.output)
 
 
 @given(heads())
-def test_is_causal_window_and_masks_agree(qkv):
+def test_causal_option_window_and_masks_agree(qkv):
     query, key, _ = qkv
     mask = causal_mask(len(query), len(key))
-    expected = attend(*qkv, attn_mask=mask)
-    np.testing.assert_array_equal(attend(*qkv, is_causal=True), expected)
-    np.testing.assert_array_equal(attend(*qkv, window=(None, 0)), expected)
     bias = np.where(mask, 0.0, -np.inf)
-    np.testing.assert_array_equal(attend(*qkv, attn_mask=bias), expected)
+    expected = attend(*qkv, attn_mask=mask)
+    for options in ({"is_causal": True}, {"window": (None, 0)}, {"attn_mask": bias}):
+        np.testing.assert_array_equal(attend(*qkv, **options), expected, err_msg=str(options))
 
 
 # 2 sequences, 4 heads, 3 queries, 5 keys, d_k = 8, d_v = 6
@@ -109,15 +128,17 @@ def test_grouped_queries_equal_pytorch(torch, key_heads):
 
 
 def test_each_key_head_serves_consecutive_query_heads():
-    query, key = np.zeros((4, 1, 1)), np.zeros((2, 1, 1))
-    value = np.array([[[10.0]], [[20.0]]])  # With one key, the output is its value.
-    output = attend(query, key, value, enable_gqa=True)
+    four_heads, two_heads = np.zeros((4, 1, 1)), np.zeros((2, 1, 1))
+    value = np.array([[[10.0]], [[20.0]]])  # with a single key, the output is its value
+    output = attend(four_heads, two_heads, value, enable_gqa=True)
     assert output.ravel().tolist() == [10, 10, 20, 20]
 
 
-@pytest.mark.parametrize("batch", [np.s_[:], np.s_[0]], ids=["a batch", "one sequence"])
-def test_grouped_queries_equal_repeated_heads(xp, batch):
-    query, key, value = QUERY[batch], KEY[:, :2][batch], VALUE[:, :1][batch]
+@pytest.mark.parametrize("has_batch", [True, False])
+def test_grouped_queries_equal_repeated_heads(xp, has_batch):
+    query, key, value = QUERY, KEY[:, :2], VALUE[:, :1]
+    if not has_batch:
+        query, key, value = query[0], key[0], value[0]
     qkv = (xp.asarray(array.tolist(), dtype=xp.float64) for array in (query, key, value))
     grouped = attention_steps(*qkv, enable_gqa=True)
     repeated = attention_steps(query, key.repeat(2, axis=-3), value.repeat(4, axis=-3))
@@ -177,14 +198,16 @@ def test_libraries_accept_boolean_and_float_masks(xp):
 def test_leading_axes_broadcast():
     output = attend(QUERY, KEY[:, :1], VALUE[1:])
     assert output.shape == (2, 4, 3, 6)
-    np.testing.assert_allclose(output[0, 2], attend(QUERY[0, 2], KEY[0, 0], VALUE[1, 2]))
+    sequence, head = 0, 2
+    expected = attend(QUERY[sequence, head], KEY[sequence, 0], VALUE[1, head])
+    np.testing.assert_allclose(output[sequence, head], expected)
 
 
 def test_softcap_bounds_the_scaled_scores_before_the_mask():
-    steps = attention_steps(QUERY, KEY, VALUE, softcap=0.5, is_causal=True)
+    capped = attention_steps(QUERY, KEY, VALUE, softcap=0.5, is_causal=True)
     uncapped = attention_steps(QUERY, KEY, VALUE)
-    np.testing.assert_allclose(steps.scaled, 0.5 * np.tanh(uncapped.scaled / 0.5))
-    assert steps.masked[0, 0, 0, 1] == -np.inf
+    np.testing.assert_allclose(capped.scaled, 0.5 * np.tanh(uncapped.scaled / 0.5))
+    assert np.all(capped.masked[..., ~causal_mask(3, 5)] == -np.inf)
 
 
 @pytest.mark.parametrize("limit", ["smallest_normal", "max"])
@@ -197,61 +220,60 @@ def test_softcap_accepts_every_normal_number(limit):
 
 
 def test_fully_masked_query_gets_zeros():
-    mask = np.array([[True] * 5, [False] * 5, [True] * 5])
-    steps = attention_steps(QUERY, KEY, VALUE, attn_mask=mask)
-    assert np.all(steps.weights[:, :, 1] == 0)
-    assert np.all(steps.output[:, :, 1] == 0)
-    assert np.all(steps.output[:, :, 0] != 0)
+    is_masked = np.array([False, True, False])
+    steps = attention_steps(QUERY, KEY, VALUE, attn_mask=~is_masked[:, None])
+    assert np.all(steps.weights[:, :, is_masked] == 0)
+    assert np.all(steps.output[:, :, is_masked] == 0)
+    assert np.all(steps.output[:, :, ~is_masked] != 0)
 
 
 def test_padding_mask_equals_shorter_sequence():
-    mask = padding_mask(np.array([[3], [5]]), 5)
+    lengths = [3, 5]
+    mask = padding_mask(np.array(lengths)[:, None], 5)  # the same for all heads of a sequence
     output = attend(QUERY, KEY, VALUE, attn_mask=mask)
-    np.testing.assert_allclose(output[0], attend(QUERY[0], KEY[0, :, :3], VALUE[0, :, :3]))
-    np.testing.assert_allclose(output[1], attend(QUERY[1], KEY[1], VALUE[1]))
+    for i, length in enumerate(lengths):
+        expected = attend(QUERY[i], KEY[i, :, :length], VALUE[i, :, :length])
+        np.testing.assert_allclose(output[i], expected)
 
 
 @pytest.mark.parametrize("size", [1e3, 1e100, 1e154])
 def test_scores_of_any_size_do_not_overflow(size):
-    query = np.array([[size, 0.0]])
-    key = np.array([[size, 0.0], [-size, 0.0]])
+    query = np.array([[size]])
+    key = np.array([[size], [-size]])  # all weight goes to the first key
     np.testing.assert_array_equal(attend(query, key, np.array([[3.0], [7.0]])), [[3.0]])
 
 
 def test_overflowing_score_raises_without_warning():
+    query, key = np.array([[1e200, 1e200]]), np.array([[1e200, -1e200]])
     # 1e400 - 1e400 is nan, inf or -inf, depending on the order of summation.
-    with pytest.raises(
-        ValueError, match=r"hold (nan|-?inf) at \[0, 0\]; expected products that fit"
-    ):
-        attend(np.array([[1e200, 1e200]]), np.array([[1e200, -1e200]]), np.ones((1, 1)))
+    message = r"hold (nan|-?inf) at \[0, 0\]; expected products that fit"
+    with pytest.raises(ValueError, match=message):
+        attend(query, key, np.ones((1, 1)))
 
 
-def test_output_is_zero_without_keys_and_empty_without_queries(xp):
-    ones = xp.ones((2, 3))
-    without_keys = attend(ones, xp.ones((0, 3)), xp.ones((0, 4)))
-    assert to_numpy(without_keys).tolist() == [[0] * 4] * 2
-    assert attend(xp.ones((0, 3)), ones, ones).shape == (0, 3)
+@pytest.mark.parametrize("has_float_mask", [False, True])
+def test_output_is_zero_without_keys(xp, has_float_mask):
+    mask = xp.zeros((2, 0)) if has_float_mask else None
+    output = attend(xp.ones((2, 3)), xp.ones((0, 3)), xp.ones((0, 4)), attn_mask=mask)
+    assert to_numpy(output).tolist() == [[0] * 4] * 2
 
 
-def test_numpy_scale_does_not_promote_dtype():
+def test_output_is_empty_without_queries(xp):
+    assert attend(xp.ones((0, 3)), xp.ones((2, 3)), xp.ones((2, 4))).shape == (0, 4)
+
+
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_numpy_scale_does_not_promote_dtype(is_causal):
     qkv = [array.astype("float32") for array in (QUERY, KEY, VALUE)]
-    for is_causal in (False, True):
-        steps = attention_steps(*qkv, scale=np.float64(2), is_causal=is_causal)
-        assert {step.dtype.name for step in steps} == {"float32"}
+    steps = attention_steps(*qkv, scale=np.float64(2), is_causal=is_causal)
+    assert {step.dtype.name for step in steps} == {"float32"}
 
 
-def test_float_mask_without_keys_gives_zeros():
-    ones = np.ones((2, 3))
-    output = attend(ones, np.ones((0, 3)), np.ones((0, 4)), attn_mask=np.zeros((2, 0)))
-    np.testing.assert_array_equal(output, np.zeros((2, 4)))
-
-
-def test_byte_order_is_ignored():
-    expected = attend(QUERY, KEY, VALUE)
-    big_endian_key = KEY.astype(">f8")
-    np.testing.assert_array_equal(attend(QUERY, big_endian_key, VALUE), expected)
-    big_endian_query, big_endian_value = QUERY.astype(">f8"), VALUE.astype(">f8")
-    np.testing.assert_array_equal(attend(big_endian_query, KEY, big_endian_value), expected)
+@pytest.mark.parametrize("name", ["query", "key", "value"])
+def test_byte_order_is_ignored(name):
+    arguments = {"query": QUERY, "key": KEY, "value": VALUE}
+    output = attend(**arguments | {name: arguments[name].astype(">f8")})  # big-endian
+    np.testing.assert_array_equal(output, attend(**arguments))
 
 
 Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
