@@ -11,8 +11,6 @@ from hypothesis import strategies as st
 from attention_docs import attention_backward, attention_steps, causal_mask, window_mask
 from tests.conftest import random_array, random_arrays, to_numpy
 
-INPUTS = ("query", "key", "value", "attn_mask")
-
 # 2 sequences, 4 heads, 3 queries, 5 keys, d_k = 8, d_v = 6.
 QUERY, KEY, VALUE, GRAD_OUTPUT = random_arrays(
     (2, 4, 3, 8), (2, 4, 5, 8), (2, 4, 5, 6), (2, 4, 3, 6)
@@ -51,7 +49,7 @@ SHAPES = {
 
 
 def cases(mask_name):
-    """Yield the name, arrays and options of every valid combination with a mask."""
+    """Yield the name and the arguments of every valid combination with a mask."""
     mask = MASKS[mask_name]
     for score_name, shape_name in itertools.product(SCORE_OPTIONS, SHAPES):
         query, key, value, grouping = SHAPES[shape_name]
@@ -60,65 +58,60 @@ def cases(mask_name):
         score_axes = np.broadcast_shapes(query.shape[:-2], key_axes)
         if "attn_mask" in mask and not broadcasts_to(mask["attn_mask"].shape[:-2], score_axes):
             continue
-        options = {**mask, **SCORE_OPTIONS[score_name], **grouping}
-        yield f"{score_name}, {shape_name}", (query, key, value), options
+        qkv = {"query": query, "key": key, "value": value}
+        yield (
+            f"{score_name}, {shape_name}",
+            {**qkv, **mask, **SCORE_OPTIONS[score_name], **grouping},
+        )
 
 
 def broadcasts_to(axes, target):
     return len(axes) <= len(target) and np.broadcast_shapes(axes, target) == target
 
 
-def grad_output_for(qkv, options):
+def grad_output_for(arguments):
     """Return a gradient with the shape of the output."""
-    shape = attention_steps(*qkv, **options).output.shape
-    return random_array(shape)
+    return random_array(attention_steps(**arguments).output.shape)
 
 
-def loss(qkv, options, grad_output):
+def loss(arguments, grad_output):
     """Return Σ output · grad_output, whose gradient with respect to the output is grad_output."""
-    return float(np.sum(attention_steps(*qkv, **options).output * grad_output))
+    return float(np.sum(attention_steps(**arguments).output * grad_output))
 
 
-def slope(function, array, direction, step=1e-4):
-    """Return the central difference of a function along a direction."""
-    return (function(array + step * direction) - function(array - step * direction)) / (2 * step)
+def central_difference(arguments, name, direction, grad_output, step=1e-4):
+    """Return the slope of the loss when one argument moves along a direction."""
+    array = arguments[name]
+    above = loss({**arguments, name: array + step * direction}, grad_output)
+    below = loss({**arguments, name: array - step * direction}, grad_output)
+    return (above - below) / (2 * step)
 
 
-def assert_finite_differences(gradients, qkv, options, grad_output, case=""):
-    """Compare each gradient with the slope of the loss along a direction without zeros."""
-    inputs = {**dict(zip(INPUTS, qkv, strict=False)), **options}
-    for name in INPUTS:
+def assert_gradients_equal_finite_differences(arguments, grad_output, case=""):
+    """Compare each gradient with the slope of the loss along a random direction."""
+    gradients = attention_backward(grad_output, **arguments)
+    for name in ("query", "key", "value", "attn_mask"):
         gradient = getattr(gradients, name)
-        if gradient is None:
+        if gradient is None:  # there is no mask, or it is boolean
             continue
-        assert gradient.shape == inputs[name].shape, name
-        assert np.all(gradient[inputs[name] == -np.inf] == 0), name
+        assert gradient.shape == arguments[name].shape, name
+        assert np.all(gradient[arguments[name] == -np.inf] == 0), name
         direction = random_array(gradient.shape, seed=1)
         direction /= np.linalg.norm(direction)
-
-        def loss_of(array, name=name):
-            arguments = {**inputs, name: array}
-            qkv = [arguments.pop(role) for role in INPUTS[:3]]
-            return loss(qkv, arguments, grad_output)
-
-        expected = slope(loss_of, inputs[name], direction)
-        actual = np.sum(gradient * direction)
+        expected = central_difference(arguments, name, direction, grad_output)
         np.testing.assert_allclose(
-            actual, expected, rtol=1e-7, atol=1e-7, err_msg=f"{case}: {name}"
+            np.sum(gradient * direction), expected, rtol=1e-7, atol=1e-7, err_msg=f"{case}: {name}"
         )
 
 
 @pytest.mark.parametrize("mask", MASKS)
 def test_gradients_equal_finite_differences(mask):
-    for case, qkv, options in cases(mask):
-        grad_output = grad_output_for(qkv, options)
-        gradients = attention_backward(grad_output, *qkv, **options)
-        assert_finite_differences(gradients, qkv, options, grad_output, case)
+    for case, arguments in cases(mask):
+        assert_gradients_equal_finite_differences(arguments, grad_output_for(arguments), case)
 
 
-def torch_steps(torch, qkv, attn_mask=None, scale=None, is_causal=False, enable_gqa=False, window=None, softcap=None):  # fmt: skip
+def torch_steps(torch, query, key, value, attn_mask=None, scale=None, is_causal=False, enable_gqa=False, window=None, softcap=None):  # fmt: skip
     """Return scores, scaled scores, weights and output, from elementary PyTorch operations."""
-    query, key, value = qkv
     if enable_gqa:
         key, value = (
             array.repeat_interleave(query.shape[-3] // array.shape[-3], dim=-3)
@@ -151,9 +144,9 @@ def torch_steps(torch, qkv, attn_mask=None, scale=None, is_causal=False, enable_
 
 @pytest.mark.parametrize("mask", MASKS)
 def test_gradients_equal_pytorch_autograd(torch, mask):
-    for case, qkv, options in cases(mask):
-        expected = autograd(torch, qkv, options)
-        gradients = attention_backward(grad_output_for(qkv, options), *qkv, **options)
+    for case, arguments in cases(mask):
+        expected = autograd(torch, arguments)
+        gradients = attention_backward(grad_output_for(arguments), **arguments)
         assert (gradients.attn_mask is None) == ("attn_mask" not in expected), case
         for name, gradient in expected.items():
             np.testing.assert_allclose(
@@ -161,34 +154,32 @@ def test_gradients_equal_pytorch_autograd(torch, mask):
             )
 
 
-def autograd(torch, qkv, options):
+def autograd(torch, arguments):
     """Return PyTorch's gradients of inputs and steps, by name."""
-    tensors = [
-        torch.tensor(array.tolist(), dtype=torch.float64, requires_grad=True) for array in qkv
-    ]
-    differentiated = dict(zip(INPUTS, tensors, strict=False))
-    torch_options = dict(options)
-    if "attn_mask" in options:
-        mask = torch.from_numpy(options["attn_mask"].copy())
-        torch_options["attn_mask"] = mask
-        if mask.dtype != torch.bool:
-            differentiated["attn_mask"] = mask.requires_grad_()
-    scores, scaled, weights, output = torch_steps(torch, tensors, **torch_options)
+    tensors = {
+        name: torch.tensor(array)
+        for name, array in arguments.items()
+        if isinstance(array, np.ndarray)
+    }
+    differentiated = {
+        name: t.requires_grad_() for name, t in tensors.items() if t.dtype != torch.bool
+    }
+    scores, scaled, weights, output = torch_steps(torch, **{**arguments, **tensors})
     for step in (scores, scaled, weights):
         step.retain_grad()
-    grad_output = grad_output_for(qkv, options)
-    output.backward(torch.tensor(grad_output.tolist(), dtype=torch.float64))
+    output.backward(torch.tensor(grad_output_for(arguments)))
     differentiated |= {"scores": scores, "scaled": scaled, "weights": weights}
     return {name: tensor.grad.numpy() for name, tensor in differentiated.items()}
 
 
 @pytest.mark.parametrize("options", [{}, {"is_causal": True}, {"scale": 0.3}], ids=str)
 def test_gradients_equal_pytorch_fused_attention(torch, options):
-    tensors = [torch.from_numpy(array).requires_grad_() for array in (QUERY, KEY, VALUE)]
-    output = torch.nn.functional.scaled_dot_product_attention(*tensors, **options)
-    output.backward(torch.from_numpy(GRAD_OUTPUT))
-    gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, **options)
-    for name, tensor in zip(INPUTS, tensors, strict=False):
+    qkv = {"query": QUERY, "key": KEY, "value": VALUE}
+    tensors = {name: torch.tensor(array, requires_grad=True) for name, array in qkv.items()}
+    output = torch.nn.functional.scaled_dot_product_attention(**tensors, **options)
+    output.backward(torch.tensor(GRAD_OUTPUT))
+    gradients = attention_backward(GRAD_OUTPUT, **qkv, **options)
+    for name, tensor in tensors.items():
         np.testing.assert_allclose(getattr(gradients, name), tensor.grad, rtol=0, atol=1e-12)
 
 
@@ -207,12 +198,13 @@ def test_gradient_rows_of_scaled_scores_sum_to_zero():
 
 
 @pytest.mark.parametrize("options", [{}, {"attn_mask": MASK}, {"softcap": 0.8}], ids=str)
-def test_row_sums_of_gradient_times_weights_equal_those_of_output(options):
+def test_weights_and_output_have_equal_dot_products_with_their_gradients(options):
+    """For each query, as the output is linear in the weights."""
     gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, **options)
     steps = attention_steps(QUERY, KEY, VALUE, **options)
-    sum_over_keys = np.sum(gradients.weights * steps.weights, axis=-1)
-    sum_over_features = np.sum(GRAD_OUTPUT * steps.output, axis=-1)
-    np.testing.assert_allclose(sum_over_keys, sum_over_features, atol=1e-13)
+    of_weights = np.sum(gradients.weights * steps.weights, axis=-1)
+    of_output = np.sum(GRAD_OUTPUT * steps.output, axis=-1)
+    np.testing.assert_allclose(of_weights, of_output, atol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -221,8 +213,9 @@ def test_row_sums_of_gradient_times_weights_equal_those_of_output(options):
     ids=str,
 )
 def test_libraries_agree_and_keep_array_type(xp, options):
-    key, value = (KEY[:, :2], VALUE[:, :2]) if "enable_gqa" in options else (KEY, VALUE[1:])
-    arrays = (GRAD_OUTPUT, QUERY, key, value)
+    key_heads = 2 if "enable_gqa" in options else 4
+    one_sequence = VALUE[1:]  # whose gradient is summed over both sequences
+    arrays = (GRAD_OUTPUT, QUERY, KEY[:, :key_heads], one_sequence[:, :key_heads])
     ours = [xp.asarray(array.tolist(), dtype=xp.float64) for array in arrays]
     gradients = attention_backward(*ours, **options)
     expected = attention_backward(*arrays, **options)
@@ -245,20 +238,23 @@ def test_float16_is_computed_in_float32():
     narrow = [array.astype("float16") for array in (GRAD_OUTPUT, QUERY, KEY, VALUE)]
     wide = attention_backward(*(array.astype("float32") for array in narrow))
     gradients = attention_backward(*narrow)
-    for name in INPUTS[:3]:
-        assert getattr(gradients, name).dtype == "float16"
-        np.testing.assert_array_equal(
-            getattr(gradients, name), getattr(wide, name).astype("float16")
-        )
+    for name in ("query", "key", "value"):
+        gradient = getattr(gradients, name)
+        assert gradient.dtype == "float16"
+        np.testing.assert_array_equal(gradient, getattr(wide, name).astype("float16"))
 
 
-def test_empty_keys_and_queries_get_empty_gradients(xp):
-    ones = xp.ones((2, 3))
-    gradients = attention_backward(xp.ones((2, 4)), ones, xp.ones((0, 3)), xp.ones((0, 4)))
+def test_gradient_of_query_is_zero_without_keys(xp):
+    no_keys, no_values = xp.ones((0, 3)), xp.ones((0, 4))
+    gradients = attention_backward(xp.ones((2, 4)), xp.ones((2, 3)), no_keys, no_values)
+    assert to_numpy(gradients.query).tolist() == [[0, 0, 0]] * 2
     assert (gradients.key.shape, gradients.value.shape) == ((0, 3), (0, 4))
-    assert float(xp.sum(gradients.query)) == 0
-    gradients = attention_backward(xp.ones((0, 3)), xp.ones((0, 3)), ones, ones)
-    assert float(xp.sum(gradients.key)) == 0
+
+
+def test_gradient_of_key_is_zero_without_queries(xp):
+    no_queries, no_outputs = xp.ones((0, 3)), xp.ones((0, 4))
+    gradients = attention_backward(no_outputs, no_queries, xp.ones((2, 3)), xp.ones((2, 4)))
+    assert to_numpy(gradients.key).tolist() == [[0, 0, 0]] * 2
 
 
 @settings(max_examples=30)
@@ -272,11 +268,8 @@ def test_gradients_of_every_size_equal_finite_differences(sizes, batch, options)
     query, key, value, grad_output = random_arrays(
         (*batch, m, d_k), (*batch, n, d_k), (*batch, n, d_v), (*batch, m, d_v)
     )
-    gradients = attention_backward(grad_output, query, key, value, **options)
-    assert_finite_differences(gradients, (query, key, value), options, grad_output)
-
-
-Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
+    arguments = {"query": query, "key": key, "value": value, **options}
+    assert_gradients_equal_finite_differences(arguments, grad_output)
 
 
 @pytest.mark.parametrize(
@@ -291,5 +284,5 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
 )  # fmt: skip
 def test_error_states_argument_expectation_and_value(grad_output, error, message):
     with pytest.raises(error) as caught:
-        attention_backward(grad_output, Q, K, V * 3)
+        attention_backward(grad_output, np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5)))
     assert str(caught.value) == message
