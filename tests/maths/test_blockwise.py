@@ -32,6 +32,7 @@ from tests.conftest import random_array, random_arrays, to_numpy
 attend = scaled_dot_product_attention
 each_weight_blocks = pytest.mark.parametrize("weight_blocks", [bounded_weights, online_weights])
 TOLERANCE = {"float64": 1e-13, "float32": 3e-6, "float16": 2e-3}
+FLOAT32_BYTES = 4
 
 
 def finite_inputs(*qkv, **options):
@@ -103,18 +104,18 @@ def test_blocks_equal_formula_for_all_options(inputs, block):
         np.testing.assert_allclose(output, expected, rtol=0, atol=TOLERANCE[output.dtype.name])
 
 
-LENGTH = 200  # 200 x 200 scores exceed MAX_SCORES_AT_ONCE: the public function uses blocks
-LARGE = random_arrays((2, 4, LENGTH, 8), (2, 4, LENGTH + 30, 8), (2, 4, LENGTH + 30, 5))
+QUERIES, KEYS = 200, 230  # their product exceeds MAX_SCORES_AT_ONCE, so attend uses blocks
+LARGE = random_arrays((2, 4, QUERIES, 8), (2, 4, KEYS, 8), (2, 4, KEYS, 5))
 LARGE_CASES = {
     "plain": {},
     "scale": {"scale": 0.3},
     "causal": {"is_causal": True},
-    "boolean mask": {"attn_mask": window_mask(LENGTH, LENGTH + 30, left=20, right=40)},
-    "mask of one head": {"attn_mask": random_array((2, 1, LENGTH, LENGTH + 30)) > -1},
-    "row mask": {"attn_mask": random_array((1, LENGTH + 30)) > 0},
-    "column mask": {"attn_mask": random_array((4, LENGTH, 1)) > 0},
-    "float mask": {"attn_mask": random_array((LENGTH, LENGTH + 30))},
-    "lowest floats as mask": {"attn_mask": np.where(random_array((LENGTH, 1)) > 0, 0, -3e38)},
+    "boolean mask": {"attn_mask": window_mask(QUERIES, KEYS, left=20, right=40)},
+    "mask of one head": {"attn_mask": random_array((2, 1, QUERIES, KEYS)) > -1},
+    "row mask": {"attn_mask": random_array((1, KEYS)) > 0},
+    "column mask": {"attn_mask": random_array((4, QUERIES, 1)) > 0},
+    "float mask": {"attn_mask": random_array((QUERIES, KEYS))},
+    "lowest floats as mask": {"attn_mask": np.where(random_array((QUERIES, 1)) > 0, 0, -3e38)},
 }
 
 
@@ -129,68 +130,80 @@ def test_long_sequences_equal_formula(case, dtype, tolerance):
 
 @each_weight_blocks
 def test_queries_beyond_all_keys_in_window_get_zeros(weight_blocks):
-    query, key, value = random_arrays((300, 8), (60, 8), (60, 3))
-    output = blockwise.attend(
-        finite_inputs(query, key, value, window=(2, 0)), weight_blocks, (16, 16)
-    )
-    assert np.all(output[62:] == 0)
-    assert np.all(output[:62] != 0)
+    queries, keys, left = 300, 60, 2
+    query, key, value = random_arrays((queries, 8), (keys, 8), (keys, 3))
+    inputs = finite_inputs(query, key, value, window=(left, 0))
+    output = blockwise.attend(inputs, weight_blocks, block=(16, 16))
+    sees_a_key = np.arange(queries) - left < keys
+    assert np.all(output[~sees_a_key] == 0)
+    assert np.all(output[sees_a_key] != 0)
 
 
-@pytest.mark.parametrize("shape", [(0, LENGTH), (2, 0, LENGTH)])
-def test_empty_heads_or_queries_give_empty_output(shape):
-    empty = np.ones((*shape, 8))  # one axis of `shape` is 0
+@pytest.mark.parametrize("batch", [(0,), (2, 0)])
+def test_output_is_empty_without_sequences_or_heads(batch):
+    empty = np.ones((*batch, QUERIES, 8))
     assert attend(empty, empty, empty).shape == empty.shape
-    assert attend(np.ones((0, 8)), *LARGE[1:]).shape == (2, 4, 0, 5)
 
 
-def test_integers_and_strided_views_are_accepted():
-    array = np.arange(2 * LENGTH * 3).reshape(LENGTH, 6) % 5
+def test_output_is_empty_without_queries():
+    _, key, value = LARGE
+    assert attend(np.ones((0, 8)), key, value).shape == (2, 4, 0, 5)
+
+
+def test_strided_views_of_integers_are_accepted():
+    array = np.arange(QUERIES * 6).reshape(QUERIES, 6) % 5
     query, key, value = array[:, ::2], array[::-1, 1::2], array[:, :2]
     expected = attention_steps(query, key, value).output
     np.testing.assert_allclose(attend(query, key, value), expected, rtol=1e-13)
 
 
-@pytest.mark.parametrize("sign", [1, -1])
-@pytest.mark.parametrize("dtype", ["float32", "float64"])
-def test_methods_agree_at_limit_of_bound(dtype, sign):
-    """All scores are just below the limit of `bounded_weights`, of either sign."""
-    max_exponent = math.log2(np.finfo(dtype).max) - 4
+def arrays_at_limit_of_bounded_weights(dtype):
+    """Return arrays with scores of either sign just below the limit, if the scale is 1."""
+    max_exponent = math.log2(np.finfo(dtype).max) - 4  # as in `select_method`
     max_score = max_exponent / LOG2_E
     factor = math.sqrt(max_score) * (1 - 1e-6)
-    query = np.full((200, 1), sign * factor, dtype=dtype)
-    key = np.where(np.arange(200) % 2, factor, -factor).astype(dtype)[:, None]
-    value = random_array((200, 3), dtype)
-    assert selected_method(query, key, value, scale=1.0) is Method.BOUNDED
-    assert selected_method(query, key, value, scale=1.00001) is Method.ONLINE
-    expected = attention_steps(
-        *(array.astype("float64") for array in (query, key, value)), scale=1.0
-    )
-    tolerance = 1e-14 if dtype == "float64" else 1e-6
-    for weight_blocks in (bounded_weights, online_weights):
-        output = blockwise.attend(
-            finite_inputs(query, key, value, scale=1.0), weight_blocks, (64, 64)
-        )
-        np.testing.assert_allclose(output, expected.output, rtol=0, atol=tolerance)
+    alternating = np.where(np.arange(200) % 2, factor, -factor).astype(dtype)[:, None]
+    return alternating, alternating, random_array((200, 3), dtype)
 
 
-@pytest.mark.parametrize("mask", [None, 3.0, -9.0], ids=["no mask", "raised", "lowered"])
-@pytest.mark.parametrize(("score", "size"), [(75, 1e15), (40, 1e15), (-40, 1e-20), (-75, 1e-20)])
-def test_bounded_falls_back_when_sums_leave_range(score, size, mask):
-    """All scores of a query are equal, so its output is the mean of the values."""
-    query, key = np.linspace(0, score, 200)[:, None], np.ones((200, 1))
-    value = size * np.linspace(1, 2, 200)[:, None]
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+def test_bounded_method_is_selected_up_to_its_limit(dtype):
+    qkv = arrays_at_limit_of_bounded_weights(dtype)
+    assert selected_method(*qkv, scale=1.0) is Method.BOUNDED
+    assert selected_method(*qkv, scale=1.00001) is Method.ONLINE
+
+
+@each_weight_blocks
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-6), ("float64", 1e-14)])
+def test_scores_at_limit_of_bounded_weights_equal_formula(dtype, tolerance, weight_blocks):
+    qkv = arrays_at_limit_of_bounded_weights(dtype)
+    expected = attention_steps(*(array.astype("float64") for array in qkv), scale=1.0).output
+    output = blockwise.attend(finite_inputs(*qkv, scale=1.0), weight_blocks, block=(64, 64))
+    np.testing.assert_allclose(output, expected, rtol=0, atol=tolerance)
+
+
+@pytest.mark.parametrize("bias", [None, 3.0, -9.0], ids=["no bias", "positive", "negative"])
+@pytest.mark.parametrize(
+    ("extreme_score", "mean_value"), [(75, 1e15), (40, 1e15), (-40, 1e-20), (-75, 1e-20)]
+)
+def test_bounded_falls_back_when_sums_leave_range(extreme_score, mean_value, bias):
+    """In float32, exp(75) times 1e15 overflows, and exp(-75) times 1e-20 underflows.
+
+    All scores of a query are equal, so its output is the mean of the values.
+    """
+    query, key = np.linspace(0, extreme_score, 200)[:, None], np.ones((200, 1))
+    value = mean_value * np.linspace(0.5, 1.5, 200)[:, None]
     arrays = [array.astype("float32") for array in (query, key, value)]
     options = {"scale": 1.0}
-    if mask is not None:
-        options["attn_mask"] = np.full((1, 200), mask, "float32")
+    if bias is not None:
+        options["attn_mask"] = np.full((1, 200), bias, "float32")
     assert selected_method(*arrays, **options) is Method.BOUNDED
-    np.testing.assert_allclose(attend(*arrays, **options), 1.5 * size, rtol=1e-5)
+    np.testing.assert_allclose(attend(*arrays, **options), mean_value, rtol=1e-5)
 
 
-def test_constant_float_mask_changes_nothing():
-    """Without a shift, all exponentials of the masked queries underflow."""
-    mask = np.where(np.arange(LENGTH) % 2, 0.0, -1e6)[:, None]
+def test_equal_bias_for_all_keys_changes_nothing():
+    """Without a shift, all exponentials of a query with a bias of -1e6 underflow."""
+    mask = np.where(np.arange(QUERIES) % 2, 0.0, -1e6)[:, None]
     assert selected_method(*LARGE, attn_mask=mask) is Method.BOUNDED
     expected = attention_steps(*LARGE).output
     np.testing.assert_allclose(attend(*LARGE, attn_mask=mask), expected, rtol=0, atol=1e-8)
@@ -198,14 +211,13 @@ def test_constant_float_mask_changes_nothing():
 
 @pytest.mark.parametrize("size", [1e-30, 1e3, 1e9])
 @pytest.mark.parametrize("is_largest_last", [True, False])
-def test_scores_of_any_size_do_not_overflow(size, is_largest_last):
-    """The largest score of a query is in the last block, or in the first."""
-    start, stop = (-size, size) if is_largest_last else (size, -size)
+def test_online_weights_accept_scores_of_any_size(size, is_largest_last):
     query = np.full((200, 1), size, "float32")
-    key = np.linspace(start, stop, 200, dtype="float32")[:, None]
+    ascending = np.linspace(-size, size, 200, dtype="float32")[:, None]
+    key = ascending if is_largest_last else ascending[::-1]
     value = np.arange(400, dtype="float32").reshape(200, 2)
     expected = attention_steps(*(array.astype("float64") for array in (query, key, value))).output
-    output = blockwise.attend(finite_inputs(query, key, value), online_weights, (64, 64))
+    output = blockwise.attend(finite_inputs(query, key, value), online_weights, block=(64, 64))
     np.testing.assert_allclose(output, expected, rtol=1e-5)
 
 
@@ -217,16 +229,20 @@ def test_large_scores_of_some_queries_do_not_change_others():
 
 
 def test_max_bias_is_zero_without_float_mask():
-    query, no_key, no_value = random_arrays((3, 2), (0, 2), (0, 4))
-    boolean_mask, empty_mask = np.ones((3, 3), dtype=bool), np.ones((3, 0))
-    assert finite_inputs(query, query, query).max_bias == 0
-    assert finite_inputs(query, query, query, attn_mask=boolean_mask).max_bias == 0
-    assert finite_inputs(query, no_key, no_value, attn_mask=empty_mask).max_bias == 0
+    qkv = [np.ones((3, 2))] * 3
+    assert finite_inputs(*qkv).max_bias == 0
+    assert finite_inputs(*qkv, attn_mask=np.ones((3, 3), dtype=bool)).max_bias == 0
+
+
+WITHOUT_KEYS = np.ones((3, 2)), np.ones((0, 2)), np.ones((0, 4))
+
+
+def test_max_bias_of_empty_float_mask_is_zero():
+    assert finite_inputs(*WITHOUT_KEYS, attn_mask=np.ones((3, 0))).max_bias == 0
 
 
 def test_bounds_of_empty_arrays_are_zero():
-    query, no_key, no_value = random_arrays((3, 2), (0, 2), (0, 4))
-    bounds = measure_bounds(prepare_inputs(query, no_key, no_value))
+    bounds = measure_bounds(prepare_inputs(*WITHOUT_KEYS))
     assert (bounds.key, bounds.value) == (0, 0)
 
 
@@ -259,8 +275,8 @@ def test_equal_numbers_of_any_size_give_their_mean(query, key, value, scale):
 
 def test_overflowing_scores_raise_as_in_formula():
     query, key, value = random_arrays((200, 4), (200, 4), (200, 4))
-    key[150] *= 1e300
     query[20] *= 1e10
+    key[150] *= 1e300  # times 1e10 exceeds the largest float
     for function in (attend, attention_steps):
         with pytest.raises(ValueError, match=r"the scores of query and key hold .* at \[20, 150\]"):
             function(query, key, value)
@@ -299,11 +315,11 @@ def test_memory_is_linear_in_length(options):
     attend(*qkv, **options)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    block_bytes = 4 * blockwise.BLOCK_SCORES
+    block_bytes = FLOAT32_BYTES * blockwise.BLOCK_SCORES
     assert peak < 3 * block_bytes * threads + 4 * qkv[0].nbytes
 
 
-def test_error_is_at_most_twice_that_of_pytorch(torch):
+def test_rounding_error_is_at_most_twice_the_error_of_pytorch(torch):
     our_errors, torch_errors = [], []
     for seed in range(10):
         qkv = random_arrays(*[(1, 2, 512, 64)] * 3, dtype="float32", seed=seed)
@@ -366,7 +382,7 @@ class OnDevice(np.ndarray):
 def cupy_namespace():
     """Return NumPy's namespace under CuPy's name."""
     xp = ModuleType("array_api_compat.cupy")
-    vars(xp).update({n: v for n, v in vars(np).items() if n[0] != "_"})
+    vars(xp).update({name: v for name, v in vars(np).items() if not name.startswith("_")})
     xp.asarray = lambda *args, **options: np.asarray(*args, **options).view(OnDevice)
     return xp
 
@@ -393,8 +409,8 @@ def test_cupy_blocks_run_sequentially(monkeypatch, dtype):
         {"window": (30, 2)},
         {"softcap": 1.5},
         {"scale": 40.0},
-        {"attn_mask": random_array((LENGTH, 1)) > 0},
-        {"attn_mask": random_array((1, LENGTH + 30))},
+        {"attn_mask": random_array((QUERIES, 1)) > 0},
+        {"attn_mask": random_array((1, KEYS))},
     ],
     ids=["plain", "causal", "window", "softcap", "scale", "boolean mask", "float mask"],
 )
@@ -441,7 +457,7 @@ def assert_gradients_close(gradients, expected, tolerance):
         np.testing.assert_allclose(actual, desired, rtol=tolerance, atol=tolerance, err_msg=name)
 
 
-LARGE_GRADIENT = random_array((2, 4, LENGTH, 5), seed=6)
+LARGE_GRADIENT = random_array((2, 4, QUERIES, 5), seed=6)
 
 
 @pytest.mark.parametrize("case", LARGE_CASES)
@@ -464,7 +480,7 @@ def test_gradient_memory_is_linear_in_length():
     scaled_dot_product_attention_backward(*arrays, is_causal=True)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    block_bytes = 4 * math.prod(blockwise.GRADIENT_BLOCK)
+    block_bytes = FLOAT32_BYTES * math.prod(blockwise.GRADIENT_BLOCK)
     assert peak < 10 * block_bytes + 8 * arrays[0].nbytes
 
 
