@@ -26,20 +26,25 @@ def test_sinusoids_equal_definition(length, d_model, base):
 
 
 @given(st.integers(0, 30), sizes, bases)
-def test_shift_is_same_rotation_at_every_position(shift, d_model, base):
-    positions = sinusoidal_positions(40, d_model, base)
+def test_rotation_shifts_every_position(shift, d_model, base):
+    length = 40
+    positions = sinusoidal_positions(length, d_model, base)
     rotation = position_rotation(shift, d_model, base)
-    moved = positions[: 40 - shift] @ rotation.T
-    np.testing.assert_allclose(moved, positions[shift:], rtol=0, atol=1e-13)
+    shifted = positions[: length - shift] @ rotation.T
+    np.testing.assert_allclose(shifted, positions[shift:], rtol=0, atol=1e-13)
+
+
+@given(st.floats(-50, 50), sizes)
+def test_rotation_is_orthogonal(shift, d_model):
+    rotation = position_rotation(shift, d_model)
+    np.testing.assert_allclose(rotation @ rotation.T, np.eye(d_model), atol=1e-14)
+    assert np.linalg.det(rotation) == pytest.approx(1)
 
 
 @given(st.floats(-50, 50), st.floats(-50, 50), sizes)
-def test_rotations_are_orthogonal_and_compose(one, other, d_model):
-    rotation = position_rotation(one, d_model)
-    np.testing.assert_allclose(rotation @ rotation.T, np.eye(d_model), atol=1e-14)
-    assert np.linalg.det(rotation) == pytest.approx(1)
-    composed = rotation @ position_rotation(other, d_model)
-    expected = position_rotation(one + other, d_model)
+def test_rotations_compose(first, second, d_model):
+    composed = position_rotation(first, d_model) @ position_rotation(second, d_model)
+    expected = position_rotation(first + second, d_model)
     np.testing.assert_allclose(composed, expected, atol=1e-13)
 
 
@@ -61,27 +66,26 @@ def test_rotary_equals_complex_multiplication(length, features, base, interleave
 
 
 def test_interleaved_rotary_equals_position_rotation():
-    x = np.arange(6.0)
-    np.testing.assert_allclose(
-        rotary(x, np.array(7), 50, interleaved=True), x @ position_rotation(7, 6, 50), atol=1e-14
-    )
+    x, position, base = np.arange(6.0), 7, 50
+    rotated = rotary(x, np.array(position), base, interleaved=True)
+    expected = x @ position_rotation(position, 6, base)
+    np.testing.assert_allclose(rotated, expected, atol=1e-14)
 
 
 def test_rotary_broadcasts_positions_over_heads(xp):
     x = random_array((2, 3, 5, 4))
     rotated = rotary(xp.asarray(x), xp.arange(5))
     assert type(rotated) is type(xp.asarray([1.0]))
-    one_by_one = [[rotary(head, np.arange(5)) for head in sequence] for sequence in x]
-    np.testing.assert_allclose(to_numpy(rotated), one_by_one, atol=1e-15)
+    expected = [[rotary(head, np.arange(5)) for head in sequence] for sequence in x]
+    np.testing.assert_allclose(to_numpy(rotated), expected, atol=1e-15)
 
 
-def test_rotary_angles_are_exact_at_far_positions():
+@pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-7), ("float16", 1e-3)])
+def test_rotary_angles_are_exact_at_far_positions(dtype, tolerance):
     x, far_position = np.array([[1.0, 2.0]]), np.array([1_000_001])
-    exact = rotary(x, far_position)
-    for dtype, tolerance in (("float32", 1e-7), ("float16", 1e-3)):
-        rotated = rotary(x.astype(dtype), far_position)
-        assert rotated.dtype == dtype
-        np.testing.assert_allclose(rotated, exact, rtol=tolerance)
+    rotated = rotary(x.astype(dtype), far_position)
+    assert rotated.dtype == dtype
+    np.testing.assert_allclose(rotated, rotary(x, far_position), rtol=tolerance)
 
 
 def test_libraries_agree(xp):
