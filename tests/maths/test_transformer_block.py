@@ -45,9 +45,12 @@ def test_weights_are_uniform_at_scale_zero():
     block = BLOCKS["uniform weights"]
     weights = block.initial_weights(seed=1, deviation=0.7)
     _, gradients = gradients_of(block, weights, BATCH)
+    mean_of_visible = np.tri(4) / [[1], [2], [3], [4]]
     for steps in block.run(weights, BATCH.tokens).steps:
-        np.testing.assert_allclose(steps.weights[0], np.tri(4) / np.arange(1, 5)[:, None])
-    assert not any(gradients[f"W_{role}_{i}"].any() for role in "QK" for i in (1, 2))
+        for sequence_weights in steps.weights:
+            np.testing.assert_allclose(sequence_weights, mean_of_visible)
+    for name in ("W_Q_1", "W_Q_2", "W_K_1", "W_K_2"):
+        assert np.all(gradients[name] == 0), name
 
 
 def test_initial_weights_have_the_standard_deviation():
@@ -56,8 +59,13 @@ def test_initial_weights_have_the_standard_deviation():
     assert weights["W_vocabulary"].std() == pytest.approx(0.25, rel=0.02)
 
 
+ROWS = np.array([[1.0, 2.0, 6.0], [0.0, -3.0, 5.0]])
+
+
 def test_norm_ignores_shift_and_scale_of_a_row():
-    rows = np.array([[1.0, 2.0, 6.0], [0.0, -3.0, 5.0]])
-    np.testing.assert_allclose(norm(100 * rows + 7).rows, norm(rows).rows, atol=1e-5)
-    gradient = norm_backward(np.array([[1.0, 0.0, 2.0], [3.0, 1.0, 0.0]]), norm(rows))
+    np.testing.assert_allclose(norm(100 * ROWS + 7).rows, norm(ROWS).rows, atol=1e-5)
+
+
+def test_gradient_of_norm_sums_to_zero_in_each_row():
+    gradient = norm_backward(np.array([[1.0, 0.0, 2.0], [3.0, 1.0, 0.0]]), norm(ROWS))
     np.testing.assert_allclose(gradient.sum(axis=1), 0, atol=1e-15)
