@@ -26,38 +26,66 @@ def model_and_tokenizer(tmp_path_factory):
     return read_gguf(tiny.write_gguf(path, tiny.tiny_weights()))
 
 
-def test_scores_recognise_heads_built_for_each_kind():
-    n = 8
-    previous, first, repeated = (np.zeros((n, n)) for _ in range(3))
-    previous[0, 0] = first[:, 0] = 1
-    for i in range(1, n):
-        previous[i, i - 1] = 1
-    repeated[:4, 0] = 1
-    for i in range(4, n):
-        repeated[i, i - 3] = 1
-    weights = np.stack([previous, first, repeated])
-    np.testing.assert_allclose(heads.previous_token(weights), [1, 1 / 7, 1 / 7])
-    np.testing.assert_allclose(heads.first_token(weights), [1 / 7, 1, 3 / 7])
-    np.testing.assert_allclose(heads.induction(weights), [0, 0, 1])
-    starts = [0, 1, 1, 1, 1, 5, 6, 7]  # tokens 3 and 4 are at least two positions into their word
-    np.testing.assert_allclose(heads.first_of_word(weights, starts), [0, 0, 0.5])
+# The key that gets all the weight of each query, in three heads.
+KEYS = [
+    [0, 0, 1, 2, 3, 4, 5, 6],  # the previous token
+    [0, 0, 0, 0, 0, 0, 0, 0],  # the first token
+    [0, 0, 0, 0, 1, 2, 3, 4],  # the token after an earlier copy: tokens 4 to 7 repeat 0 to 3
+]
+WEIGHTS = np.eye(8)[KEYS]
+
+
+@pytest.mark.parametrize(
+    ("score", "expected"),
+    [
+        (heads.previous_token, [1, 1 / 7, 1 / 7]),
+        (heads.first_token, [1 / 7, 1, 3 / 7]),
+        (heads.induction, [0, 0, 1]),
+    ],
+)
+def test_score_is_highest_for_its_kind_of_head(score, expected):
+    np.testing.assert_allclose(score(WEIGHTS), expected)
+
+
+def test_first_of_word_scores_tokens_two_or_more_after_the_first():
+    starts = [0, 1, 1, 1, 1, 5, 6, 7]  # only tokens 3 and 4 count
+    np.testing.assert_allclose(heads.first_of_word(WEIGHTS, starts), [0, 0, 1 / 2])
+
+
+def test_first_of_word_does_not_score_the_first_word():
+    starts = [0, 0, 0, 3, 4, 5, 6, 7]
     with pytest.raises(ValueError, match="no later word of three tokens"):
-        # The first token of the first word is a sink.
-        heads.first_of_word(weights, [0, 0, 0, *range(3, n)])
+        heads.first_of_word(WEIGHTS, starts)
 
 
-def test_each_noun_is_equally_often_first_second_antecedent_and_other():
-    for frames in (antecedents.SELECTION_FRAMES, antecedents.HELD_OUT_FRAMES):
-        sentences = list(antecedents.sentences(frames))
-        assert len(sentences) == len({each.text for each in sentences}) == 20
-        assert sum(each.is_first for each in sentences) == 10
-        for one, two, *_ in frames:
-            for noun in (one, two):
-                of_noun = [s for s in sentences if f"{noun}s" == s.antecedent]
-                assert sorted(s.is_first for s in of_noun) == [False, True]
-        for each in sentences:
-            order = [each.text.index(f" {noun} ") for noun in (each.antecedent, each.other)]
-            assert (order[0] < order[1]) == each.is_first
+each_frames = pytest.mark.parametrize(
+    "frames",
+    [antecedents.SELECTION_FRAMES, antecedents.HELD_OUT_FRAMES],
+    ids=["selection", "held out"],
+)
+
+
+@each_frames
+def test_frames_give_twenty_different_sentences(frames):
+    texts = [sentence.text for sentence in antecedents.sentences(frames)]
+    assert len(texts) == len(set(texts)) == 20
+
+
+@each_frames
+def test_each_noun_is_the_antecedent_once_first_and_once_second(frames):
+    sentences = antecedents.sentences(frames)
+    nouns = [noun for first, second, *_ in frames for noun in (first, second)]
+    assert sorted((sentence.antecedent, sentence.is_first) for sentence in sentences) == sorted(
+        (f"{noun}s", is_first) for noun in nouns for is_first in (True, False)
+    )
+
+
+@each_frames
+def test_is_first_tells_whether_antecedent_precedes_other_noun(frames):
+    for sentence in antecedents.sentences(frames):
+        antecedent = sentence.text.index(f" {sentence.antecedent} ")
+        other = sentence.text.index(f" {sentence.other} ")
+        assert sentence.is_first == (antecedent < other)
 
 
 def test_held_out_frames_share_no_word_with_selection_frames():
@@ -73,15 +101,18 @@ def test_positions_of_noun_decode_to_it(model_and_tokenizer):
     tokens = tokenizer.encode("The cats saw dogs")
     positions = positions_of(tokenizer, tokens, "cats")
     assert tokenizer.decode([tokens[position] for position in positions]) == " cats"
+
+
+def test_positions_of_missing_noun_raise(model_and_tokenizer):
+    _, tokenizer = model_and_tokenizer
     with pytest.raises(ValueError, match="no tokens of 'birds'"):
-        positions_of(tokenizer, tokens, "birds")
+        positions_of(tokenizer, tokenizer.encode("The cats saw dogs"), "birds")
 
 
 def test_greedy_continuation_with_cache_equals_argmax_without_cache(model_and_tokenizer):
     model, tokenizer = model_and_tokenizer
     text = tokenizer.encode("The cat")
-    continued = list(islice(continue_greedily(model, text), 6))
-    for token in continued:
+    for token in islice(continue_greedily(model, text), 6):
         assert token == np.argmax(model.logits(text)[-1])
         text = [*text, token]
 
@@ -89,23 +120,21 @@ def test_greedy_continuation_with_cache_equals_argmax_without_cache(model_and_to
 def test_zeroed_head_equals_zeroed_output_projection(model_and_tokenizer):
     model, tokenizer = model_and_tokenizer
     tokens = tokenizer.encode("The cat")
-    layer = model.layers[1]
-    projected_to_zero = layer._replace(
-        W_O=layer.W_O * (np.arange(tiny.D) // tiny.D_K != 2)[:, None]
-    )
-    without = model._replace(layers=[model.layers[0], projected_to_zero, model.layers[2]])
-    np.testing.assert_allclose(
-        model.logits(tokens, replace_heads=with_output_of(Head(1, 2), 0.0)),
-        without.logits(tokens),
-        atol=1e-5,
-    )
+    zeroed = Head(layer=1, head=2)
+    layers = list(model.layers)
+    W_O = layers[zeroed.layer].W_O.copy()
+    W_O[zeroed.head * tiny.D_K : (zeroed.head + 1) * tiny.D_K] = 0
+    layers[zeroed.layer] = layers[zeroed.layer]._replace(W_O=W_O)
+    expected = model._replace(layers=layers).logits(tokens)
+    logits = model.logits(tokens, replace_heads=with_output_of(zeroed, 0.0))
+    np.testing.assert_allclose(logits, expected, atol=1e-5)
 
 
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
         ({}, [0.5, 0.125, 0.25, 0.125]),
-        ({"temperature": 0.5}, np.array([16, 1, 4, 1]) / 22),
+        ({"temperature": 0.5}, [16 / 22, 1 / 22, 4 / 22, 1 / 22]),
         ({"top_k": 2}, [2 / 3, 0, 1 / 3, 0]),
         ({"top_p": 0.75}, [2 / 3, 0, 1 / 3, 0]),
         ({"top_p": 0.4}, [1, 0, 0, 0]),
@@ -113,7 +142,7 @@ def test_zeroed_head_equals_zeroed_output_projection(model_and_tokenizer):
     ],
 )
 def test_sampling_renormalises_the_kept_tokens(options, expected):
-    logits = np.log2(np.array([4.0, 1.0, 2.0, 1.0])) * np.log(2)
+    logits = np.log([4, 1, 2, 1])
     np.testing.assert_allclose(next_token_probabilities(logits, **options), expected, atol=1e-12)
 
 
