@@ -3,6 +3,8 @@
 import subprocess
 import sys
 
+import pytest
+
 from tests.conftest import ROOT
 from tests.model import tiny
 
@@ -11,15 +13,16 @@ READ = ROOT / "scripts" / "real_model" / "read.py"
 
 def run_script(text, page, gguf):
     return subprocess.run(
-        [sys.executable, str(READ), text, str(page), str(gguf)],
-        capture_output=True,
-        text=True,
-        cwd=ROOT,
+        [sys.executable, READ, text, page, gguf], capture_output=True, text=True, cwd=ROOT
     )
 
 
-def test_script_writes_a_page_with_every_head(tmp_path):
-    gguf = tiny.write_gguf(tmp_path / "tiny.gguf", tiny.tiny_weights())
+@pytest.fixture
+def gguf(tmp_path):
+    return tiny.write_gguf(tmp_path / "tiny.gguf", tiny.tiny_weights())
+
+
+def test_script_writes_a_page_with_every_head(tmp_path, gguf):
     run = run_script("The cat sat", tmp_path / "page.html", gguf)
     assert (run.returncode, run.stderr) == (0, "")
     assert "tokens: T | h | e |   | cat |" in run.stdout
@@ -27,20 +30,27 @@ def test_script_writes_a_page_with_every_head(tmp_path):
     assert page.count("<title>layer ") == tiny.LAYERS * tiny.HEADS
 
 
-def test_script_reports_an_unusable_file_or_text_in_one_line(tmp_path):
+def assert_fails_in_one_line(run, message):
+    assert run.returncode == 1
+    assert run.stderr.startswith("model: ")
+    assert message in run.stderr
+    assert run.stderr.count("\n") == 1
+
+
+def test_script_reports_an_invalid_model(tmp_path):
     weights = tiny.tiny_weights()
     weights["output_norm.weight"] = weights["output_norm.weight"][:-1]
-    gguf = tiny.write_gguf(tmp_path / "tiny.gguf", tiny.tiny_weights())
-    broken = tiny.write_gguf(tmp_path / "broken.gguf", weights)
-    page = tmp_path / "page.html"
-    for text, path, message in (
-        ("The cat", broken, "output_norm.weight has shape (15,); expected shape (16,)"),
-        ("The cat", tmp_path / "none.gguf", "No such file"),
-        ("cat " * 17, gguf, "tokens has 34 ids; expected 1 to 32"),
-    ):
-        run = run_script(text, page, path)
-        assert run.returncode == 1
-        assert run.stderr.startswith("model: ")
-        assert message in run.stderr
-        assert run.stderr.count("\n") == 1
-    assert not page.exists()
+    gguf = tiny.write_gguf(tmp_path / "short.gguf", weights)
+    run = run_script("The cat", tmp_path / "page.html", gguf)
+    assert_fails_in_one_line(run, "output_norm.weight has shape (15,); expected shape (16,)")
+
+
+def test_script_reports_a_missing_file(tmp_path):
+    run = run_script("The cat", tmp_path / "page.html", tmp_path / "missing.gguf")
+    assert_fails_in_one_line(run, "No such file")
+
+
+def test_script_reports_a_long_text_and_writes_no_page(tmp_path, gguf):
+    run = run_script("cat " * 17, tmp_path / "page.html", gguf)
+    assert_fails_in_one_line(run, "tokens has 34 ids; expected 1 to 32")
+    assert not (tmp_path / "page.html").exists()
