@@ -227,11 +227,9 @@ def test_accuracy_and_loss_count_targets_only():
 
 
 def test_model_runs_on_every_library(xp):
-    batch = Batch(*(xp.asarray(array.tolist(), dtype=xp.float64) for array in BATCH))
+    batch = Batch(*map(xp.asarray, BATCH))
     weights = SMALL.initial_weights(seed=1)
-    xp_weights = {
-        name: xp.asarray(weight.tolist(), dtype=xp.float64) for name, weight in weights.items()
-    }
+    xp_weights = {name: xp.asarray(weight) for name, weight in weights.items()}
     loss, gradients = gradients_of(SMALL, xp_weights, batch)
     expected_loss, expected = gradients_of(SMALL, weights, BATCH)
     assert float(loss) == pytest.approx(float(expected_loss), rel=1e-13)
