@@ -63,13 +63,6 @@ def test_weights_sum_to_one(qkv):
 
 
 @given(heads(batch=(2, 3)))
-def test_output_is_weighted_sum_of_values(qkv):
-    _, _, value = qkv
-    steps = attention_steps(*qkv)
-    np.testing.assert_allclose(steps.output, steps.weights @ value)
-
-
-@given(heads(batch=(2, 3)))
 def test_output_equals_output_of_attention_steps(qkv):
     np.testing.assert_array_equal(attend(*qkv), attention_steps(*qkv).output)
 

@@ -41,17 +41,6 @@ def test_create_mask_applies_function_to_every_pair_of_positions(visible):
     np.testing.assert_array_equal(mask, visible)
 
 
-@given(counts, counts, sides, sides)
-def test_create_mask_of_a_window_equals_window_mask(queries, keys, left, right):
-    def window(q, kv):
-        first_visible = 0 if left is None else q - left
-        last_visible = keys if right is None else q + right
-        return (first_visible <= kv) & (kv <= last_visible)
-
-    expected = window_mask(queries, keys, left=left, right=right)
-    np.testing.assert_array_equal(create_mask(window, queries, keys), expected)
-
-
 def test_create_mask_broadcasts_and_keeps_leading_axes(xp):
     lengths = xp.asarray([2, 3])
     mask = create_mask(lambda q, kv: kv < lengths[:, None, None], 4, 3, xp=xp)

@@ -89,21 +89,6 @@ def test_equals_pytorch_with_copied_weights(torch, case, biases):
     np.testing.assert_allclose(steps.attention.weights, weights.numpy(), rtol=0, atol=1e-14)
 
 
-def test_equals_pytorch_in_causal_self_attention(torch):
-    torch_layer = torch.nn.MultiheadAttention(8, 4, batch_first=True, dtype=torch.float64)
-    W_Q, W_K, W_V = (
-        matrix.T for matrix in torch_layer.in_proj_weight.detach().numpy().reshape(3, 8, 8)
-    )
-    W_O = torch_layer.out_proj.weight.detach().numpy().T
-    output = MultiHeadAttention(W_Q, W_K, W_V, W_O, num_heads=4)(
-        QUERY, QUERY, QUERY, is_causal=True
-    )
-    x = torch.from_numpy(QUERY)
-    is_hidden = ~torch.from_numpy(causal_mask(3))
-    expected, _ = torch_layer(x, x, x, attn_mask=is_hidden, is_causal=True)
-    np.testing.assert_allclose(output, expected.detach().numpy(), rtol=0, atol=1e-14)
-
-
 def slow_steps(query, key, value, biases):
     """Return the projections, the merged heads and the output of one sequence."""
 
