@@ -222,11 +222,15 @@ def integers(draw, *shape, low=-128, high=127):
     return np.array(numbers, dtype=float).reshape(shape)
 
 
+def draw_arrays(draw, low=-128, high=127, **shapes):
+    """Draw an array of integers of each shape, by name."""
+    return {name: draw(integers(*shape, low=low, high=high)) for name, shape in shapes.items()}
+
+
 def draw_attention(draw):
     m, n, d_k, d_v = (draw(sizes) for _ in range(4))
     options = [{}, {"is_causal": True}, {"window": (1, 1)}, {"attn_mask": np.zeros((m, n))}]
-    shapes = {"query": (m, d_k), "key": (n, d_k), "value": (n, d_v)}
-    qkv = {name: draw(integers(*shape)) for name, shape in shapes.items()}
+    qkv = draw_arrays(draw, query=(m, d_k), key=(n, d_k), value=(n, d_v))
     scale = draw(st.sampled_from([None, 0.5]))
     return {**qkv, "scale": scale, "is_causal": False, **draw(st.sampled_from(options))}
 
@@ -268,34 +272,19 @@ def call_backward(**arguments):
 
 def draw_additive(draw):
     m, n, d_q, d_k, a = (draw(sizes) for _ in range(5))
-    shapes = {
-        "query": (m, d_q),
-        "key": (n, d_k),
-        "query_weight": (d_q, a),
-        "key_weight": (d_k, a),
-        "score_weight": (a,),
-    }
-    return {name: draw(integers(*shape)) for name, shape in shapes.items()}
+    weights = {"query_weight": (d_q, a), "key_weight": (d_k, a), "score_weight": (a,)}
+    return draw_arrays(draw, query=(m, d_q), key=(n, d_k), **weights)
 
 
 def draw_layer(draw):
     d_q, d_k, d_v, d_out, m, n, h = (draw(sizes) for _ in range(7))
     width_k, width_v = h * draw(st.integers(1, 2)), h * draw(st.integers(1, 2))
-    shapes = {
-        "query": (m, d_q),
-        "key": (n, d_k),
-        "value": (n, d_v),
-        "W_Q": (d_q, width_k),
-        "W_K": (d_k, width_k),
-        "W_V": (d_v, width_v),
-        "W_O": (width_v, d_out),
-        "b_Q": (width_k,),
-        "b_K": (width_k,),
-        "b_V": (width_v,),
-        "b_O": (d_out,),
-    }
-    draw_each = {name: draw(integers(*shape, low=-3, high=3)) for name, shape in shapes.items()}
-    return {**draw_each, "num_heads": h, "is_causal": False}
+    inputs = {"query": (m, d_q), "key": (n, d_k), "value": (n, d_v)}
+    projections = {"W_Q": (d_q, width_k), "W_K": (d_k, width_k), "W_V": (d_v, width_v)}
+    biases = {"b_Q": (width_k,), "b_K": (width_k,), "b_V": (width_v,), "b_O": (d_out,)}
+    shapes = {**inputs, **projections, "W_O": (width_v, d_out), **biases}
+    arrays = draw_arrays(draw, low=-3, high=3, **shapes)
+    return {**arrays, "num_heads": h, "is_causal": False}
 
 
 def call_layer(**arguments):
@@ -339,7 +328,7 @@ def scatter_of(coordinates, labels):
 
 def draw_product(draw):
     m, k, n = (draw(sizes) for _ in range(3))
-    return {"a": draw(integers(m, k)), "b": draw(integers(k, n)), "row": 0, "column": 0}
+    return {**draw_arrays(draw, a=(m, k), b=(k, n)), "row": 0, "column": 0}
 
 
 def draw_lines(draw):
@@ -361,12 +350,10 @@ def draw_each(**strategies):
 def draw_states(draw):
     """Draw the fields of two `TileState`s as separate arguments."""
     m, d_v = draw(sizes), draw(sizes)
-    shapes = {"maximum": (m,), "total": (m,), "sums": (m, d_v)}
-    return {
-        f"{side}.{field}": draw(integers(*shape))
-        for side in ("one", "other")
-        for field, shape in shapes.items()
-    }
+    fields = {"maximum": (m,), "total": (m,), "sums": (m, d_v)}
+    states = ("one", "other")
+    shapes = {f"{state}.{name}": shape for state in states for name, shape in fields.items()}
+    return draw_arrays(draw, **shapes)
 
 
 def call_merge(**arguments):
@@ -378,25 +365,24 @@ def call_merge(**arguments):
 
 def draw_rotary(draw):
     length = draw(sizes)
-    arrays = {"x": draw(integers(length, 4)), "positions": draw(integers(length))}
+    arrays = draw_arrays(draw, x=(length, 4), positions=(length,))
     return {**arrays, "base": 100, "interleaved": draw(st.booleans())}
 
 
 def draw_tile(draw):
     m, n, d_k, d_v = (draw(sizes) for _ in range(4))
-    shapes = {"query": (m, d_k), "key": (n, d_k), "value": (n, d_v)}
-    return {name: draw(integers(*shape)) for name, shape in shapes.items()} | {"scale": 0.5}
+    return {**draw_arrays(draw, query=(m, d_k), key=(n, d_k), value=(n, d_v)), "scale": 0.5}
 
 
 def draw_rms_norm(draw):
     n, d = draw(sizes), draw(sizes)
-    return {"x": draw(integers(n, d)), "weight": draw(integers(d)), "epsilon": 0.01}
+    return {**draw_arrays(draw, x=(n, d), weight=(d,)), "epsilon": 0.01}
 
 
 def draw_swiglu(draw):
     n, d, d_ff, d_out = (draw(sizes) for _ in range(4))
-    shapes = {"x": (n, d), "W_gate": (d, d_ff), "W_up": (d, d_ff), "W_down": (d_ff, d_out)}
-    return {name: draw(integers(*shape, low=-3, high=3)) for name, shape in shapes.items()}
+    weights = {"W_gate": (d, d_ff), "W_up": (d, d_ff), "W_down": (d_ff, d_out)}
+    return draw_arrays(draw, low=-3, high=3, x=(n, d), **weights)
 
 
 ATTENTION = Specification(draw_attention, call_attention, fixed=("window",))
@@ -406,9 +392,7 @@ SPECIFICATIONS = {
     "attention_backward, scaled_dot_product_attention_backward": BACKWARD,
     "attention_steps, scaled_dot_product_attention": ATTENTION,
     "causal_mask": Specification(
-        draw_each(queries=sizes, keys=sizes),
-        attention_docs.causal_mask,
-        sizes=("queries", "keys"),
+        draw_each(queries=sizes, keys=sizes), attention_docs.causal_mask, sizes=("queries", "keys")
     ),
     "window_mask": Specification(
         draw_each(queries=sizes, keys=sizes, left=sizes, right=sizes),
@@ -436,14 +420,9 @@ SPECIFICATIONS = {
         attention_docs.position_rotation,
         sizes=("d_model",),
     ),
-    "rotary": Specification(
-        draw_rotary,
-        attention_docs.rotary,
-    ),
+    "rotary": Specification(draw_rotary, attention_docs.rotary),
     "rms_norm": Specification(draw_rms_norm, attention_docs.rms_norm, slow_rms_norm),
-    "swiglu": Specification(
-        draw_swiglu, attention_docs.swiglu, has_products=True
-    ),
+    "swiglu": Specification(draw_swiglu, attention_docs.swiglu, has_products=True),
     "attend_tile": Specification(draw_tile, attention_docs.attend_tile),
     "merge": Specification(draw_states, call_merge),
     "split_heads": Specification(
@@ -468,7 +447,7 @@ SPECIFICATIONS = {
     "product_figure": Specification(draw_product, render.product_figure),
     "attention_lines": Specification(draw_lines, render.attention_lines, fixed=("tokens", "keys")),
     "lines_panel": Specification(draw_lines, panel_of_lines, fixed=("tokens", "keys")),
-    "line_chart": Specification(lambda draw: {"x": draw(integers(3)), "y": draw(integers(3))}, chart_of),
+    "line_chart": Specification(lambda draw: draw_arrays(draw, x=(3,), y=(3,)), chart_of),
     "scatter_2d": Specification(
         lambda draw: {"coordinates": draw(integers(2, 2)), "labels": ["a", "b"]}, plane_of, fixed=("labels",)
     ),
