@@ -19,13 +19,6 @@ from attention_docs.model.sampling import continue_greedily, next_token_probabil
 from attention_docs.publish.before.results import load_results
 from tests.model import tiny
 
-
-@pytest.fixture(scope="module")
-def model_and_tokenizer(tmp_path_factory):
-    path = tmp_path_factory.mktemp("model") / "tiny.gguf"
-    return read_gguf(tiny.write_gguf(path, tiny.tiny_weights()))
-
-
 # The key that gets all the weight of each query, in three heads.
 KEYS = [
     [0, 0, 1, 2, 3, 4, 5, 6],  # the previous token

@@ -14,21 +14,6 @@ from tests.model import tiny
 TEXT = "The cat sat."
 
 
-@pytest.fixture(scope="module")
-def weights():
-    return tiny.tiny_weights()
-
-
-@pytest.fixture(scope="module")
-def path(weights, tmp_path_factory):
-    return tiny.write_gguf(tmp_path_factory.mktemp("model") / "tiny.gguf", weights)
-
-
-@pytest.fixture(scope="module")
-def model_and_tokenizer(path):
-    return read_gguf(path)
-
-
 @pytest.fixture
 def model(model_and_tokenizer):
     return model_and_tokenizer[0]
@@ -86,8 +71,8 @@ def test_swiglu_refuses_shapes_that_do_not_fit(change, message):
         swiglu(**{**arrays, "W_down": np.ones((5, 2)), **change})
 
 
-def test_every_layer_equals_slow_loops(model, tokens, weights):
-    layers, logits = tiny.slow_run(weights, tokens)
+def test_every_layer_equals_slow_loops(model, tokens):
+    layers, logits = tiny.slow_run(tiny.WEIGHTS, tokens)
     steps = list(model.run(tokens))
     for step, (heads, hidden) in zip(steps, layers, strict=True):
         np.testing.assert_allclose(step.attention.weights, heads, atol=1e-5)
@@ -96,9 +81,9 @@ def test_every_layer_equals_slow_loops(model, tokens, weights):
     np.testing.assert_array_equal(model.logits(tokens), model.compute_logits(steps[-1].hidden))
 
 
-def test_untied_output_matrix_is_used_for_logits(weights, tokens, tmp_path):
-    output = random_array(weights["token_embd.weight"].shape, "float32")
-    path = tiny.write_gguf(tmp_path / "untied.gguf", {**weights, "output.weight": output})
+def test_untied_output_matrix_is_used_for_logits(tokens, tmp_path):
+    output = random_array(tiny.WEIGHTS["token_embd.weight"].shape, "float32")
+    path = tiny.write_gguf(tmp_path / "untied.gguf", {**tiny.WEIGHTS, "output.weight": output})
     model, _ = read_gguf(path)
     *_, last = model.run(tokens)
     normed = rms_norm(last.hidden, model.output_norm, model.epsilon)
@@ -165,42 +150,39 @@ def test_invalid_tokens_are_refused(model, tokens, message):
         ({"sizes": {k: v for k, v in tiny.SIZES.items() if k != "block_count"}}, "no 'llama.block_count'"),
     ],
 )  # fmt: skip
-def test_unsupported_models_are_refused(weights, tmp_path, options, message):
-    path = tiny.write_gguf(tmp_path / "other.gguf", weights, **options)
+def test_unsupported_models_are_refused(tmp_path, options, message):
+    path = tiny.write_gguf(tmp_path / "other.gguf", tiny.WEIGHTS, **options)
     with pytest.raises(ValueError, match=f"{re.escape(str(path))}: .*{message}"):
         read_gguf(path)
 
 
-TENSORS = tiny.tiny_weights()
-
-
-@pytest.mark.parametrize("name", [*TENSORS, "output.weight"])
+@pytest.mark.parametrize("name", [*tiny.WEIGHTS, "output.weight"])
 def test_tensors_of_wrong_shape_are_refused(tmp_path, name):
-    tensor = TENSORS.get(name, TENSORS["token_embd.weight"])
+    tensor = tiny.WEIGHTS.get(name, tiny.WEIGHTS["token_embd.weight"])
     longer = np.concatenate((tensor, tensor[:1]))
-    path = tiny.write_gguf(tmp_path / "other.gguf", {**TENSORS, name: longer})
+    path = tiny.write_gguf(tmp_path / "other.gguf", {**tiny.WEIGHTS, name: longer})
     # A matrix of the file is (outputs, inputs).
     message = f"{name} has shape {longer.T.shape}; expected shape {tensor.T.shape}"
     with pytest.raises(ValueError, match=f"its tensor {re.escape(message)}$"):
         read_gguf(path)
 
 
-@pytest.mark.parametrize("name", TENSORS)
+@pytest.mark.parametrize("name", tiny.WEIGHTS)
 def test_missing_tensors_are_refused(tmp_path, name):
-    others = {other: tensor for other, tensor in TENSORS.items() if other != name}
+    others = {other: tensor for other, tensor in tiny.WEIGHTS.items() if other != name}
     path = tiny.write_gguf(tmp_path / "other.gguf", others)
-    message = f"{name} is missing; expected shape {TENSORS[name].T.shape}"
+    message = f"{name} is missing; expected shape {tiny.WEIGHTS[name].T.shape}"
     with pytest.raises(ValueError, match=f"its tensor {re.escape(message)}$"):
         read_gguf(path)
 
 
 @pytest.mark.parametrize("module", ["gguf", "gguf.quants", "yaml"])
-def test_missing_module_is_an_error_that_names_the_extra(path, monkeypatch, module):
+def test_missing_module_is_an_error_that_names_the_extra(gguf, monkeypatch, module):
     for loaded in [name for name in sys.modules if name.partition(".")[0] == "gguf"]:
         monkeypatch.delitem(sys.modules, loaded)
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(ImportError, match=r"pip install 'attention-docs\[model\]'$") as error:
-        read_gguf(path)
+        read_gguf(gguf)
     assert module in str(error.value)
 
 
@@ -222,16 +204,16 @@ def test_files_of_other_formats_are_refused(tmp_path, content):
 
 
 @pytest.mark.parametrize("end", [10, 1000, -100])
-def test_truncated_files_are_refused(path, tmp_path, end):
-    assert_content_is_refused(tmp_path, path.read_bytes()[:end])
+def test_truncated_files_are_refused(gguf, tmp_path, end):
+    assert_content_is_refused(tmp_path, gguf.read_bytes()[:end])
 
 
-def test_layers_weights_and_logits_equal_transformers(torch, path, model_and_tokenizer):
+def test_layers_weights_and_logits_equal_transformers(torch, gguf, model_and_tokenizer):
     transformers = pytest.importorskip("transformers")
     pytest.importorskip("accelerate")
     model, tokenizer = model_and_tokenizer
     theirs = transformers.AutoModelForCausalLM.from_pretrained(
-        path.parent, gguf_file=path.name, dtype=torch.float32, attn_implementation="eager"
+        gguf.parent, gguf_file=gguf.name, dtype=torch.float32, attn_implementation="eager"
     )
     assert largest_difference(torch, theirs, model, tokenizer.encode(TEXT)) < 1e-4
 

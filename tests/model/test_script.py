@@ -3,8 +3,6 @@
 import subprocess
 import sys
 
-import pytest
-
 from tests.conftest import ROOT
 from tests.model import tiny
 
@@ -15,11 +13,6 @@ def run_script(text, page, gguf):
     return subprocess.run(
         [sys.executable, READ, text, page, gguf], capture_output=True, text=True, cwd=ROOT
     )
-
-
-@pytest.fixture
-def gguf(tmp_path):
-    return tiny.write_gguf(tmp_path / "tiny.gguf", tiny.tiny_weights())
 
 
 def test_script_writes_a_page_with_every_head(tmp_path, gguf):
@@ -38,8 +31,7 @@ def assert_fails_in_one_line(run, message):
 
 
 def test_script_reports_an_invalid_model(tmp_path):
-    weights = tiny.tiny_weights()
-    weights["output_norm.weight"] = weights["output_norm.weight"][:-1]
+    weights = {**tiny.WEIGHTS, "output_norm.weight": tiny.WEIGHTS["output_norm.weight"][:-1]}
     gguf = tiny.write_gguf(tmp_path / "short.gguf", weights)
     run = run_script("The cat", tmp_path / "page.html", gguf)
     assert_fails_in_one_line(run, "output_norm.weight has shape (15,); expected shape (16,)")

@@ -35,8 +35,8 @@ SHAPES = {
 }
 
 
-def tiny_weights():
-    """Return the tensors of a tiny model by name, matrices as (outputs, inputs)."""
+def random_weights():
+    """Return the tensors of the model by name, matrices as (outputs, inputs)."""
     draw = np.random.default_rng(0)
     weights = {"token_embd.weight": draw.normal(size=(len(TOKENS), D))}
     for layer in range(LAYERS):
@@ -44,6 +44,9 @@ def tiny_weights():
             weights[f"blk.{layer}.{name}.weight"] = draw.normal(size=shape) / 2
     weights["output_norm.weight"] = draw.normal(size=D)
     return {name: weight.astype(np.float32) for name, weight in weights.items()}
+
+
+WEIGHTS = random_weights()
 
 
 def write_gguf(path, weights, sizes=SIZES, architecture="llama", pre="smollm", extra=()):
