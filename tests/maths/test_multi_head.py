@@ -30,15 +30,20 @@ def layer(**changes):
     return MultiHeadAttention(**({"num_heads": 4} | WEIGHTS | BIASES | changes))
 
 
-@given(st.integers(1, 3), st.integers(1, 4), st.integers(1, 4), st.integers(1, 3))
+sizes = st.integers(1, 4)
+
+
+@given(sizes, sizes, sizes, sizes)
+def test_split_heads_gives_each_head_consecutive_features(batch, tokens, heads, width):
+    features = random_array((batch, tokens, heads * width))
+    expected = np.stack(np.split(features, heads, axis=-1), axis=1)
+    np.testing.assert_array_equal(split_heads(features, heads), expected, strict=True)
+
+
+@given(sizes, sizes, sizes, sizes)
 def test_merge_heads_inverts_split_heads(batch, tokens, heads, width):
     features = random_array((batch, tokens, heads * width))
-    split = split_heads(features, heads)
-    assert split.shape == (batch, heads, tokens, width)
-    np.testing.assert_array_equal(merge_heads(split), features)
-    for head in range(heads):
-        block = features[:, :, head * width : (head + 1) * width]
-        np.testing.assert_array_equal(split[:, head], block)
+    np.testing.assert_array_equal(merge_heads(split_heads(features, heads)), features)
 
 
 MASKS = {
@@ -51,23 +56,23 @@ MASKS = {
 
 def torch_layer(torch, biases):
     """Return PyTorch's layer with our weights."""
-    layer = torch.nn.MultiheadAttention(
+    module = torch.nn.MultiheadAttention(
         8, 4, bias=bool(biases), kdim=6, vdim=7, batch_first=True, dtype=torch.float64
     )
     tensors = {name: torch.from_numpy(a) for name, a in (WEIGHTS | biases).items()}
     with torch.no_grad():
-        layer.q_proj_weight.copy_(tensors["W_Q"].T)
-        layer.k_proj_weight.copy_(tensors["W_K"].T)
-        layer.v_proj_weight.copy_(tensors["W_V"].T)
-        layer.out_proj.weight.copy_(tensors["W_O"].T)
+        module.q_proj_weight.copy_(tensors["W_Q"].T)
+        module.k_proj_weight.copy_(tensors["W_K"].T)
+        module.v_proj_weight.copy_(tensors["W_V"].T)
+        module.out_proj.weight.copy_(tensors["W_O"].T)
         if biases:
-            layer.in_proj_bias.copy_(torch.cat([tensors["b_Q"], tensors["b_K"], tensors["b_V"]]))
-            layer.out_proj.bias.copy_(tensors["b_O"])
-    return layer
+            module.in_proj_bias.copy_(torch.cat([tensors["b_Q"], tensors["b_K"], tensors["b_V"]]))
+            module.out_proj.bias.copy_(tensors["b_O"])
+    return module
 
 
 def torch_mask(torch, mask):
-    """Return a mask for PyTorch's layer: one per batch element and head, and True hides a key."""
+    """Return a mask for PyTorch's layer: one for each sequence and head, and True hides a key."""
     if mask is None:
         return None
     per_head = torch.from_numpy(np.broadcast_to(mask, (2, 4, 3, 5)).reshape(8, 3, 5).copy())
@@ -83,8 +88,8 @@ def test_equals_pytorch_with_copied_weights(torch, case, biases):
             attn_mask=torch_mask(torch, MASKS[case]),
             average_attn_weights=False,
         )
-    layer = MultiHeadAttention(**WEIGHTS, **biases, num_heads=4)
-    steps = layer.steps(QUERY, KEY, VALUE, MASKS[case])
+    ours = MultiHeadAttention(**WEIGHTS, **biases, num_heads=4)
+    steps = ours.steps(QUERY, KEY, VALUE, MASKS[case])
     np.testing.assert_allclose(steps.output, output.numpy(), rtol=0, atol=1e-14)
     np.testing.assert_allclose(steps.attention.weights, weights.numpy(), rtol=0, atol=1e-14)
 
@@ -118,8 +123,8 @@ def test_equals_slow_loop_over_heads(biases):
 def test_key_and_value_heads_may_differ_in_width():
     wide = layer(W_V=random_array((7, 12)), W_O=random_array((12, 5)), b_V=None, b_O=None)
     steps = wide.steps(QUERY, KEY, VALUE)
-    assert steps.Q.shape == (2, 4, 3, 2)
-    assert steps.V.shape == (2, 4, 5, 3)
+    assert steps.K.shape == (2, 4, 5, 8 // 4)
+    assert steps.V.shape == (2, 4, 5, 12 // 4)
     assert steps.merged.shape == (2, 3, 12)
     assert steps.output.shape == (2, 3, 5)
 
@@ -162,17 +167,15 @@ def test_libraries_agree_and_keep_array_type(xp):
 
 
 def test_16_bit_floats_are_computed_in_float32(torch):
-    def call_with(weights, qkv):
-        return MultiHeadAttention(**weights, num_heads=4)(*qkv)
-
     weights = {
         name: torch.asarray(array, dtype=torch.bfloat16)
         for name, array in (WEIGHTS | BIASES).items()
     }
-    qkv = [torch.asarray(array, dtype=torch.bfloat16) for array in (QUERY, KEY, VALUE)]
     wide_weights = {name: tensor.float() for name, tensor in weights.items()}
-    expected = call_with(wide_weights, [tensor.float() for tensor in qkv])
-    output = call_with(weights, qkv)
+    qkv = [torch.asarray(array, dtype=torch.bfloat16) for array in (QUERY, KEY, VALUE)]
+    output = MultiHeadAttention(**weights, num_heads=4)(*qkv)
+    wide_qkv = (tensor.float() for tensor in qkv)
+    expected = MultiHeadAttention(**wide_weights, num_heads=4)(*wide_qkv)
     assert output.dtype == torch.bfloat16
     assert torch.equal(output, expected.to(torch.bfloat16))
 
@@ -200,8 +203,8 @@ def test_seeded_weights_depend_on_seed(name):
 
 
 def test_seeded_layer_accepts_keys_and_values_of_other_widths():
-    layer = MultiHeadAttention.seeded(6, 2, seed=3, kdim=4, vdim=5)
-    assert layer(*random_arrays((3, 6), (2, 4), (2, 5))).shape == (3, 6)
+    seeded = MultiHeadAttention.seeded(6, 2, seed=3, kdim=4, vdim=5)
+    assert seeded(*random_arrays((3, 6), (2, 4), (2, 5))).shape == (3, 6)
 
 
 def test_seeded_layer_may_have_no_biases():
@@ -232,18 +235,18 @@ def torch_output_of_masked_query(
     torch, *, training, gradients, batch_first, mask_dtype, need_weights=False, bias=True
 ):
     """Return what PyTorch's layer outputs for a fully masked query; its bias is [1, 2, 3, 4]."""
-    layer = torch.nn.MultiheadAttention(
+    module = torch.nn.MultiheadAttention(
         4, 2, bias=bias, batch_first=batch_first, dtype=torch.float64
     ).train(training)
     if bias:
         with torch.no_grad():
-            layer.out_proj.bias.copy_(torch.tensor([1, 2, 3, 4]))
+            module.out_proj.bias.copy_(torch.tensor([1, 2, 3, 4]))
     x = torch.asarray(random_array((1, 3, 4) if batch_first else (3, 1, 4)))
-    is_hidden = torch.tensor([[True] * 3, [False] * 3, [False] * 3])
-    bias_of_scores = torch.zeros(3, 3, dtype=torch.float64).masked_fill(is_hidden, -math.inf)
-    mask = is_hidden if mask_dtype == "bool" else bias_of_scores
+    mask = torch.tensor([[True] * 3, [False] * 3, [False] * 3])  # True hides a key
+    if mask_dtype == "float":
+        mask = torch.zeros(3, 3, dtype=torch.float64).masked_fill(mask, -math.inf)
     with torch.set_grad_enabled(gradients):
-        output, _ = layer(x, x, x, attn_mask=mask, need_weights=need_weights)
+        output, _ = module(x, x, x, attn_mask=mask, need_weights=need_weights)
     return output.detach().reshape(3, 4)[0].tolist()
 
 
@@ -278,7 +281,7 @@ def test_pytorch_layer_without_biases_has_no_fast_path(torch):
 @pytest.mark.parametrize("mask_dtype", ["bool", "float"])
 def test_pytorch_function_gives_zeros_for_fully_masked_query(torch, gradients, mask_dtype):
     x = torch.asarray(random_array((1, 3, 4))).requires_grad_(gradients)
-    mask = torch.tensor([[False] * 3, [True] * 3, [True] * 3])
+    mask = torch.tensor([[False] * 3, [True] * 3, [True] * 3])  # False hides a key
     if mask_dtype == "float":
         mask = torch.zeros(3, 3, dtype=torch.float64).masked_fill(~mask, -math.inf)
     output = torch.nn.functional.scaled_dot_product_attention(x, x, x, attn_mask=mask)
