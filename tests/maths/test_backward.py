@@ -58,11 +58,9 @@ def cases(mask_name):
         score_axes = np.broadcast_shapes(query.shape[:-2], key_axes)
         if "attn_mask" in mask and not broadcasts_to(mask["attn_mask"].shape[:-2], score_axes):
             continue
-        qkv = {"query": query, "key": key, "value": value}
-        yield (
-            f"{score_name}, {shape_name}",
-            {**qkv, **mask, **SCORE_OPTIONS[score_name], **grouping},
-        )
+        options = {**mask, **SCORE_OPTIONS[score_name], **grouping}
+        arguments = {"query": query, "key": key, "value": value, **options}
+        yield f"{score_name}, {shape_name}", arguments
 
 
 def broadcasts_to(axes, target):
@@ -198,13 +196,13 @@ def test_gradient_rows_of_scaled_scores_sum_to_zero():
 
 
 @pytest.mark.parametrize("options", [{}, {"attn_mask": MASK}, {"softcap": 0.8}], ids=str)
-def test_weights_and_output_have_equal_dot_products_with_their_gradients(options):
-    """For each query, as the output is linear in the weights."""
+def test_gradient_dot_weights_equals_gradient_dot_output(options):
+    """Blockwise gradients rely on this identity, which holds for each query."""
     gradients = attention_backward(GRAD_OUTPUT, QUERY, KEY, VALUE, **options)
     steps = attention_steps(QUERY, KEY, VALUE, **options)
-    of_weights = np.sum(gradients.weights * steps.weights, axis=-1)
-    of_output = np.sum(GRAD_OUTPUT * steps.output, axis=-1)
-    np.testing.assert_allclose(of_weights, of_output, atol=1e-13)
+    sum_over_keys = np.sum(gradients.weights * steps.weights, axis=-1)
+    sum_over_features = np.sum(GRAD_OUTPUT * steps.output, axis=-1)
+    np.testing.assert_allclose(sum_over_keys, sum_over_features, atol=1e-13)
 
 
 @pytest.mark.parametrize(
