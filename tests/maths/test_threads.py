@@ -62,7 +62,7 @@ def call_in_another_thread(function):
     thread.join()
 
 
-def test_blas_limit_works_across_threads():
+def test_blas_limit_may_begin_in_another_thread():
     with one_blas_thread():  # threadpoolctl now takes this thread for the controlling one
         pass
     limit = one_blas_thread()
@@ -70,6 +70,9 @@ def test_blas_limit_works_across_threads():
     assert blas_threads() == 1
     limit.__exit__(None, None, None)
     assert blas_threads() == 2
+
+
+def test_blas_limit_may_end_in_another_thread():
     limit = one_blas_thread()
     limit.__enter__()
     call_in_another_thread(lambda: limit.__exit__(None, None, None))
