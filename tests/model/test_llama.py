@@ -90,24 +90,24 @@ def test_untied_output_matrix_is_used_for_logits(tokens, tmp_path):
     np.testing.assert_allclose(model.logits(tokens), normed @ output.T, rtol=1e-6)
 
 
-@pytest.mark.parametrize("prompt", [1, 4])
-def test_logits_with_cache_equal_logits_of_whole_text(model, tokens, prompt):
-    whole = model.logits(tokens)
-    steps = list(model.run(tokens[:prompt]))
-    for start in range(prompt, len(tokens), 2):  # two tokens at a time, to need a mask
-        steps = list(model.run(tokens[start : start + 2], cache=steps))
+@pytest.mark.parametrize("prompt_length", [1, 4])
+def test_logits_with_cache_equal_logits_of_whole_text(model, tokens, prompt_length):
+    expected = model.logits(tokens)
+    steps = list(model.run(tokens[:prompt_length]))
+    for start in range(prompt_length, len(tokens), 2):
+        two_tokens = slice(start, start + 2)  # so that a mask must hide the second from the first
+        steps = list(model.run(tokens[two_tokens], cache=steps))
         logits = model.compute_logits(steps[-1].hidden)
-        np.testing.assert_allclose(logits, whole[start : start + 2], atol=1e-4)
+        np.testing.assert_allclose(logits, expected[two_tokens], atol=1e-4)
 
 
 def test_mask_replaces_causal_mask(model, tokens):
     mask = np.ones((len(tokens), len(tokens)), bool)
     mask[1:, 0] = False
     for step in model.run(tokens, mask=mask):
-        np.testing.assert_array_equal(
-            step.attention.weights > 0, np.broadcast_to(mask, (tiny.HEADS, *mask.shape))
-        )
-        np.testing.assert_allclose(np.sum(step.attention.weights, axis=-1), 1, rtol=1e-5)
+        for weights in step.attention.weights:
+            np.testing.assert_array_equal(weights > 0, mask)
+            np.testing.assert_allclose(np.sum(weights, axis=-1), 1, rtol=1e-5)
 
 
 def test_replacing_a_head_changes_only_later_steps(model, tokens):
@@ -115,12 +115,12 @@ def test_replacing_a_head_changes_only_later_steps(model, tokens):
         is_kept = np.arange(tiny.HEADS) != 2
         return heads * is_kept[:, None, None] if layer == 1 else heads
 
-    whole = list(model.run(tokens))
+    original = list(model.run(tokens))
     ablated = list(model.run(tokens, replace_heads=without_head_2_of_layer_1))
-    np.testing.assert_array_equal(ablated[1].attention.output, whole[1].attention.output)
-    np.testing.assert_array_equal(ablated[0].hidden, whole[0].hidden)
-    assert np.abs(ablated[1].hidden - whole[1].hidden).max() > 1e-3
-    assert np.abs(ablated[2].attention.weights - whole[2].attention.weights).max() > 1e-3
+    np.testing.assert_array_equal(ablated[0].hidden, original[0].hidden)
+    np.testing.assert_array_equal(ablated[1].attention.output, original[1].attention.output)
+    assert np.abs(ablated[1].hidden - original[1].hidden).max() > 1e-3
+    assert np.abs(ablated[2].attention.weights - original[2].attention.weights).max() > 1e-3
 
 
 @pytest.mark.parametrize(
