@@ -100,15 +100,17 @@ TORCH_CASES = {
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-14), ("float32", 2e-6)])
 def test_equals_pytorch(torch, case, dtype, tolerance):
     options = TORCH_CASES[case]
-    tensors = [torch.from_numpy(array.astype(dtype)) for array in (QUERY, KEY, VALUE)]
-    torch_options = dict(options)
+    qkv = [array.astype(dtype) for array in (QUERY, KEY, VALUE)]
+    output = attend(*qkv, **options)
     if "attn_mask" in options:
-        mask = torch.from_numpy(options["attn_mask"])
-        torch_options["attn_mask"] = mask if mask.dtype == torch.bool else mask.to(tensors[0].dtype)
-    expected = torch.nn.functional.scaled_dot_product_attention(*tensors, **torch_options).numpy()
-    ours = attend(*(tensor.numpy() for tensor in tensors), **options)
-    assert ours.dtype == dtype
-    np.testing.assert_allclose(ours, expected, rtol=0, atol=tolerance)
+        mask = options["attn_mask"]
+        options = {
+            "attn_mask": torch.from_numpy(mask if mask.dtype == bool else mask.astype(dtype))
+        }
+    tensors = map(torch.from_numpy, qkv)
+    expected = torch.nn.functional.scaled_dot_product_attention(*tensors, **options)
+    assert output.dtype == dtype
+    np.testing.assert_allclose(output, expected.numpy(), rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("key_heads", [1, 2, 4])
