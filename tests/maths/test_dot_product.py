@@ -267,6 +267,8 @@ def test_byte_order_is_ignored(name):
 
 
 Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
+QKV_FLOAT32 = [array.astype("float32") for array in (Q, K, V)]
+QKV_FLOAT16 = [array.astype("float16") for array in (Q, K, V)]
 
 
 @pytest.mark.parametrize(
@@ -292,18 +294,18 @@ Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
         (lambda: attend(Q, K, V, scale=math.inf), ValueError, "scale is inf; expected a finite number"),
         (lambda: attend(Q, K, V, softcap=0), ValueError, "softcap is 0; expected a positive number"),
         (lambda: attend(Q, K, V, softcap=math.inf), ValueError, "softcap is inf; expected a positive number"),
-        (lambda: attend(*(array.astype("float32") for array in (Q, K, V)), softcap=1e39), ValueError, "softcap is 1e+39; expected a number that fits float32"),
-        (lambda: attend(*(array.astype("float32") for array in (Q, K, V)), softcap=1e-39), ValueError, "softcap is 1e-39; expected a number that fits float32"),
+        (lambda: attend(*QKV_FLOAT32, softcap=1e39), ValueError, "softcap is 1e+39; expected a number that fits float32"),
+        (lambda: attend(*QKV_FLOAT32, softcap=1e-39), ValueError, "softcap is 1e-39; expected a number that fits float32"),
         (lambda: attend(Q, K, V, causal_mask(3, 4), is_causal=True), ValueError, "attn_mask and is_causal were both given; expected one, for example attn_mask & causal_mask(m, n)"),
         (lambda: attend(Q, K, V, np.ones((3, 4), dtype=int)), TypeError, "attn_mask has dtype int64; expected bool (True takes part) or float (added to the scores)"),
         (lambda: attend(Q, K, V, causal_mask(4, 4)), ValueError, "attn_mask has shape (4, 4); expected one that broadcasts to (3, 4)"),
         (lambda: attend(Q, K, V, np.ones((2, 3, 4))), ValueError, "attn_mask has shape (2, 3, 4); expected one that broadcasts to (3, 4)"),
         (lambda: attend(Q, K, V, np.full((3, 4), math.nan)), ValueError, "attn_mask holds nan at [0, 0]; expected finite numbers or -inf"),
         (lambda: attend(Q, K, V, np.array(math.inf)), ValueError, "attn_mask holds inf at []; expected finite numbers or -inf"),
-        (lambda: attend(*(array.astype("float32") for array in (Q, K, V)), np.full((3, 4), 1e300)), ValueError, "attn_mask holds 1e+300 at [0, 0]; expected numbers that fit float32, or -inf"),
-        (lambda: attend(*(array.astype("float16") for array in (Q, K, V)), np.full((3, 4), -1e39)), ValueError, "attn_mask holds -1e+39 at [0, 0]; expected numbers that fit float32, or -inf"),
+        (lambda: attend(*QKV_FLOAT32, np.full((3, 4), 1e300)), ValueError, "attn_mask holds 1e+300 at [0, 0]; expected numbers that fit float32, or -inf"),
+        (lambda: attend(*QKV_FLOAT16, np.full((3, 4), -1e39)), ValueError, "attn_mask holds -1e+39 at [0, 0]; expected numbers that fit float32, or -inf"),
         (lambda: attend(Q * 1e153, K * 1e153, V, np.full((3, 4), 1.7976e308), scale=60.0), ValueError, "the scores with attn_mask added hold inf at [0, 0]; expected products that fit float64"),
-        (lambda: attend(*(array.astype("float32") for array in (Q, K, V)), scale=1e39), ValueError, "scale is 1e+39; expected a number that fits float32"),
+        (lambda: attend(*QKV_FLOAT32, scale=1e39), ValueError, "scale is 1e+39; expected a number that fits float32"),
         (lambda: attend(Q, K, V, scale="1"), TypeError, "scale is '1'; expected a real number"),
         (lambda: attend(Q, K, V, is_causal=np.ones(2)), TypeError, "is_causal is array([1., 1.]); expected True or False"),
         (lambda: attend(None, K, V), TypeError, "query is None; expected an array"),
