@@ -77,22 +77,13 @@ def test_outputs_without_positions_ignore_word_order():
     assert_close(steps["output_swapped"][order], steps["output"])
 
 
-def test_they_finds_the_first_noun_with_positions():
-    steps = examples.steps("course_order")
-    assert steps["output_with_positions"][THEY].argmax() == 0, "they finds birds"
-    assert steps["output_with_positions_swapped"][THEY].argmax() == 1, "they finds boats"
-
-
 def largest(row):
     return int(np.argmax(row))
 
 
-def test_pronoun_finds_first_noun_only_with_positions():
+def test_pronoun_cannot_tell_the_nouns_apart_without_positions():
     weights = examples.steps("course_formula")["weights"][THEY]
     assert weights[BIRDS] == weights[BOATS] > 0.4, "both nouns answer alike"
-    order = examples.steps("course_order")
-    for weights in (order["weights_with_positions"], order["weights_with_positions_swapped"]):
-        assert weights[THEY, 0] > 0.9, "the first noun answers best"
 
 
 def test_scaling_increases_the_gradient():
@@ -101,16 +92,10 @@ def test_scaling_increases_the_gradient():
     assert scale["slope"] > 5 * scale["slope_by_d"][0]
 
 
-def test_head_2_finds_the_previous_word():
-    weights = examples.steps("course_heads")["weights_2"]
-    assert [largest(row) for row in weights] == [0, 0, 1, 2, 3]
-
-
 def test_one_softmax_for_both_heads_finds_the_wrong_noun():
     heads = examples.steps("course_heads")
     assert largest(heads["one_head_weights"][THEY]) == BOATS
     assert heads["one_head_weights"][THEY, BIRDS] < 0.02
-    assert largest(heads["they_scores"][2]) == BOATS
 
 
 def test_hidden_feature_is_active_for_the_pronoun_alone():
@@ -126,11 +111,8 @@ def test_course_test_exchanges_only_the_nouns():
     assert VOCABULARY[examples.steps("course_test")["next_token"]] == "sail"
 
 
-def test_model_continues_both_sentences():
+def test_next_word_but_one_is_the_full_stop():
     steps = examples.steps("course_next_token")
-    fly, sail = VOCABULARY.index("fly"), VOCABULARY.index("sail")
-    assert steps["next_token"] == fly
-    assert largest(steps["probabilities_swapped"][THEY]) == sail
     assert VOCABULARY[steps["next_but_one"]] == "."
 
 
@@ -155,7 +137,6 @@ def test_predictions_after_the_pronoun_coincide_without_head_1():
     with_head, without_head = 0, 1 + examples.load("course_next_token").PARTS.index("head 1")
     assert steps["log_odds"][0, with_head] == -steps["log_odds"][1, with_head] > 2
     assert steps["log_odds"][:, without_head].tolist() == [0, 0]
-    assert_close(steps["without_head_1"][0], steps["without_head_1"][1])
 
 
 def test_scale_and_norms_alone_can_be_ablated_without_errors():
@@ -202,7 +183,6 @@ def test_learned_model_shares_sizes_and_predictions_with_the_course():
 def test_learned_pronoun_head_finds_the_first_noun():
     for name in ("weights_2", "weights_2_swapped"):
         assert 0.7 < LEARNED[name][THEY, 0] < 0.95
-    assert LEARNED["before_2"][THEY].max() < 0.25
     assert LEARNED["weights_1"][THEY].argmax() == PASS
     assert LEARNED["weights_1"][THEY].max() < 0.4
     assert LEARNED["accuracy_without"].tolist() == [100, 90, 20]
