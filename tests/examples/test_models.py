@@ -4,46 +4,42 @@ from functools import reduce
 from unittest.mock import patch
 
 import numpy as np
-from hypothesis import given, settings
+import pytest
+from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_docs import TileState, attend_tile, examples, merge
-from attention_docs.examples import quantised_cache
-from attention_docs.examples.chosen_keys import largest
+from attention_docs.examples import head_norms, quantised_cache
+from attention_docs.examples.chosen_keys import THEY, largest
 from attention_docs.examples.head_norms import norm, norm_by_head
-from attention_docs.examples.split_sums import round_to_float16
+from attention_docs.examples.rotary_variants import SPEEDS
+from attention_docs.examples.split_sums import PIECES, round_to_float16
 from attention_docs.positions import rotary
 from attention_docs.render.text import as_text
 from attention_docs.softmax import softmax
 
 
-def equal_on_page(wrong, correct):
-    """Return for each number whether its displayed digits are those of the correct one."""
-    return [as_text(a) == as_text(b) for a, b in zip(wrong, correct, strict=True)]
-
-
-BIASES = examples.steps("position_biases")
+def equal_on_page(numbers, others):
+    """Return for each pair of numbers whether a page displays the same digits."""
+    return [as_text(a) == as_text(b) for a, b in zip(numbers, others, strict=True)]
 
 
 def test_softcap_after_mask_leaks_hidden_positions():
-    late = BIASES["weights_capped_late"]
-    for i in range(4):
-        assert as_text(late[i]) != as_text(BIASES["weights_capped"][i])
-        assert (late[i, i + 1 :] > 0).all()
-
-
-CACHE = examples.steps("kv_cache")
+    steps = examples.steps("position_biases")
+    capped, capped_late = steps["weights_capped"], steps["weights_capped_late"]
+    for i in range(len(capped) - 1):  # the mask hides nothing from the last position
+        assert as_text(capped_late[i]) != as_text(capped[i])
+        assert (capped_late[i, i + 1 :] > 0).all()
 
 
 def test_new_token_at_position_0_changes_every_number():
-    assert not any(equal_on_page(CACHE["from_position_0"][0], CACHE["last_output"][0]))
-
-
-GROUPED = examples.steps("grouped_queries")
+    steps = examples.steps("kv_cache")
+    assert not any(equal_on_page(steps["from_position_0"][0], steps["last_output"][0]))
 
 
 def test_wrong_groups_change_only_the_middle_heads():
-    assert equal_on_page(GROUPED["wrong"], GROUPED["output"]) == [True, False, False, True]
+    steps = examples.steps("grouped_queries")
+    assert equal_on_page(steps["wrong"], steps["output"]) == [True, False, False, True]
 
 
 LATENT = examples.steps("latent_attention")
@@ -61,21 +57,19 @@ def test_absorbed_query_cannot_include_rotation():
     assert not any(at_later_positions)
 
 
-TILES = examples.steps("tiles")
-
-
 def test_missing_rescale_changes_every_number():
-    assert not any(equal_on_page(TILES["not_rescaled"], TILES["output"][0]))
+    steps = examples.steps("tiles")
+    assert not any(equal_on_page(steps["not_rescaled"], steps["output"][0]))
 
 
 CHOSEN = examples.steps("chosen_keys")
 
 
 @given(st.lists(st.integers(-2, 2), min_size=6, max_size=6), st.integers(1, 6))
-def test_largest_marks_the_last_of_equal_scores(row, count):
-    order = sorted(range(6), key=lambda j: (row[j], j), reverse=True)
-    (marked,) = largest(np.array([row]), np.array([count]), np)
-    assert [*np.flatnonzero(marked)] == sorted(order[:count])
+def test_largest_prefers_the_last_of_equal_scores(scores, count):
+    ranking = sorted(range(6), key=lambda j: (scores[j], j), reverse=True)
+    (marked,) = largest(np.array([scores]), np.array([count]), np)
+    assert [*np.flatnonzero(marked)] == sorted(ranking[:count])
 
 
 def test_dense_output_is_blended_from_chosen_keys_and_the_rest():
@@ -85,12 +79,16 @@ def test_dense_output_is_blended_from_chosen_keys_and_the_rest():
 
 
 def test_choosing_before_the_causal_mask_leaves_fewer_keys():
-    assert not CHOSEN["early"][0].any()
-    assert (CHOSEN["early"][1:7].sum(axis=1) < CHOSEN["chosen"][1:7].sum(axis=1)).all()
+    early, chosen = (CHOSEN[name].sum(axis=1) for name in ("early", "chosen"))
+    *is_fewer, _ = early < chosen  # the mask hides nothing from the last token
+    assert all(is_fewer)
 
 
-def test_other_rotary_layout_chooses_other_keys():
-    assert as_text(CHOSEN["missed_halves"]) == as_text(CHOSEN["missed"][4])
+def test_indexer_misses_no_more_with_rotary_positions():
+    assert as_text(CHOSEN["missed_halves"]) == as_text(CHOSEN["missed"][THEY])
+
+
+def test_indexer_misses_ten_times_as_much_with_the_other_rotary_layout():
     assert CHOSEN["missed_pairs"] > 10 * CHOSEN["missed_halves"]
 
 
@@ -101,22 +99,28 @@ def test_error_before_the_decay_changes_the_answer_for_the_door():
     assert equal_on_page(DELTA["late_gate"][0], DELTA["gated"][0]) == [False, True]
 
 
-def test_errors_of_long_keys_grow():
+def test_error_of_a_long_key_triples_with_each_write():
     np.testing.assert_array_equal(np.abs(DELTA["repeated_errors"]), [1, 3, 9, 27])
 
 
 def test_causal_mask_in_place_of_decay_changes_every_output_but_the_first():
     alike = equal_on_page(CHUNKS["causal_only"], CHUNKS["output"])
-    assert alike == [True, False, False, False, False, False]
+    assert alike == [True] + 5 * [False]
 
 
 MASKS = examples.steps("mask_functions")
 
 
-def test_packed_document_needs_restarted_positions():
+def test_packed_document_equals_the_document_alone():
     assert all(equal_on_page(MASKS["restarted"], MASKS["alone"]))
-    assert not any(equal_on_page(MASKS["running"], MASKS["alone"]))
-    assert not any(equal_on_page(MASKS["open"], MASKS["alone"]))
+
+
+@pytest.mark.parametrize("mistake", ["running", "open"])
+def test_packed_document_needs_restarted_positions_and_a_mask(mistake):
+    assert not any(equal_on_page(MASKS[mistake], MASKS["alone"]))
+
+
+def test_rotary_positions_need_no_restart():
     assert all(equal_on_page(MASKS["turned_running"], MASKS["turned_restarted"]))
 
 
@@ -125,57 +129,64 @@ ROTARY = examples.steps("rotary_variants")
 
 def test_frequencies_of_the_whole_head_change_every_partial_score_but_one():
     alike = equal_on_page(ROTARY["of_head"], ROTARY["partial"])
-    assert alike == [True, False, False, False, False], "nothing turns at distance 0"
+    assert alike == [True] + 4 * [False], "nothing turns at distance 0"
 
 
-def test_temperature_on_queries_alone_or_twice_changes_every_weight():
-    for mistake in ("plain", "only_queries", "twice"):
-        assert not any(equal_on_page(ROTARY[mistake], ROTARY["once"]))
+@pytest.mark.parametrize("mistake", ["plain", "only_queries", "twice"])
+def test_wrong_power_of_temperature_changes_every_weight(mistake):
+    assert not any(equal_on_page(ROTARY[mistake], ROTARY["once"]))
 
 
 def test_temperature_on_turned_features_changes_every_score():
     assert not any(equal_on_page(ROTARY["on_turned"], ROTARY["on_scores"]))
 
 
-def test_order_of_sections_changes_images_but_not_text():
+def test_text_ignores_the_order_of_sections():
     assert ROTARY["text_alike"]
-    alike = [equal_on_page(*rows) for rows in zip(ROTARY["woven"], ROTARY["chunks"], strict=True)]
-    assert alike == [[False] * 3, [False, False, True]], "the last patch is at distance 0"
 
 
-def test_yarn_speeds_lie_between_interpolated_and_plain():
-    _, interpolated, _, paper, code = ROTARY["speeds"]
-    for yarn in (paper, code):
-        assert ((interpolated <= yarn) & (yarn <= 1)).all()
-        assert (np.diff(yarn) <= 0).all()
+def test_order_of_sections_changes_every_score_of_an_image_but_one():
+    alike = equal_on_page(ROTARY["woven"].ravel(), ROTARY["chunks"].ravel())
+    assert alike == 5 * [False] + [True], "the last patch is at distance 0"
+
+
+@pytest.mark.parametrize("version", ["YaRN, paper", "YaRN, code"])
+def test_yarn_speeds_fall_from_plain_to_interpolated(version):
+    speeds = dict(zip(SPEEDS, ROTARY["speeds"], strict=True))
+    plain, interpolated = 1, speeds["interpolated"][0]
+    assert np.all(np.diff([plain, *speeds[version], interpolated]) <= 0)
 
 
 NORMS = examples.steps("head_norms")
+NORMS_AND_BOUNDS = list(zip((norm_by_head, norm), NORMS["bounds"], strict=True))
 
 
-@given(st.lists(st.integers(-9, 9), min_size=8, max_size=8))
-def test_norms_bound_scores_by_the_root_of_the_features(features):
-    q, k = np.array(features).reshape(2, 1, 4) + 0.5  # no row of zeros
-    scores = {
-        normed: np.sum((normed(q, np) * normed(k, np)).reshape(2, 2), axis=1) / np.sqrt(2)
-        for normed in (norm_by_head, norm)
-    }
-    assert np.abs(scores[norm_by_head]).max() <= NORMS["bounds"][0] * (1 + 1e-9)
-    assert np.abs(scores[norm]).max() <= NORMS["bounds"][1] * (1 + 1e-9)
+def scores_of_heads(query, key):
+    """Return the scaled score of each head."""
+    products = (query * key).reshape(head_norms.HEADS, head_norms.FEATURES)
+    return products.sum(axis=1) / np.sqrt(head_norms.FEATURES)
 
 
-def test_bounds_of_scores_are_reached():
-    same = np.array([[3.0, 4.0, 0.0, 0.0]]) + 1e-9
-    for normed, bound in zip((norm_by_head, norm), NORMS["bounds"], strict=True):
-        rows = normed(same, np)[0, :2]
-        np.testing.assert_allclose(rows @ rows / np.sqrt(2), bound)
+@pytest.mark.parametrize(("normed", "bound"), NORMS_AND_BOUNDS)
+@given(numbers=st.lists(st.integers(-9, 9), min_size=8, max_size=8))
+def test_norms_bound_the_scores(normed, bound, numbers):
+    query, key = np.array(numbers).reshape(2, 1, 4) + 0.5  # never zero
+    scores = scores_of_heads(normed(query, np), normed(key, np))
+    rounding = 1e-9
+    assert np.abs(scores).max() <= bound + rounding
+
+
+@pytest.mark.parametrize(("normed", "bound"), NORMS_AND_BOUNDS)
+def test_equal_query_and_key_in_one_head_reach_the_bound(normed, bound):
+    almost_zero = 1e-9  # the norm of zeros is not defined
+    query = key = normed(np.array([[3, 4, almost_zero, almost_zero]]), np)
+    head_1, _ = scores_of_heads(query, key)
+    np.testing.assert_allclose(head_1, bound)
 
 
 def test_norm_of_all_heads_changes_every_weight():
-    for head in range(2):
-        assert not any(
-            equal_on_page(NORMS["weights_together"][head], NORMS["weights_by_head"][head])
-        )
+    together, by_head = NORMS["weights_together"], NORMS["weights_by_head"]
+    assert not any(equal_on_page(together.ravel(), by_head.ravel()))
 
 
 def test_gate_split_in_the_middle_changes_the_first_head():
@@ -185,8 +196,8 @@ def test_gate_split_in_the_middle_changes_the_first_head():
 
 @given(st.lists(st.floats(0.1, 9), min_size=4, max_size=4), st.floats(0, 9))
 def test_norm_without_scale_and_rotation_commute(features, position):
-    row, angle = np.array(features), np.array(position)
-    np.testing.assert_allclose(norm(rotary(row, angle), np), rotary(norm(row, np), angle))
+    row, position = np.array(features), np.array(position)
+    np.testing.assert_allclose(norm(rotary(row, position), np), rotary(norm(row, np), position))
 
 
 AROUND = examples.steps("around_softmax")
@@ -199,6 +210,9 @@ def test_one_in_the_denominator_is_a_key_with_a_score_of_zero():
 
 def test_unshifted_one_makes_both_rows_equal():
     assert all(equal_on_page(*AROUND["plus_one_late"]))
+
+
+def test_unshifted_one_changes_both_sums():
     assert not any(equal_on_page(AROUND["sums_late"], AROUND["sums"]))
 
 
@@ -208,58 +222,95 @@ def test_value_from_rotated_key_changes_both_features():
 
 def test_alibi_slopes_of_code_and_formula_differ_for_six_heads():
     assert not any(equal_on_page(AROUND["slopes_in_code"], AROUND["slopes"]))
-    both = {as_text(slope) for name in ("slopes", "slopes_in_code") for slope in AROUND[name]}
-    assert len(both) == 10, "two slopes are in both, at other heads"
+
+
+def test_alibi_code_and_formula_share_two_of_six_slopes():
+    in_code, by_formula = (set(map(as_text, AROUND[name])) for name in ("slopes_in_code", "slopes"))
+    assert len(in_code & by_formula) == 2
 
 
 SPLIT = examples.steps("split_sums")
-NUMBERS_OF_16_BITS = np.arange(2**16, dtype=np.uint16).view(np.float16)
-FINITE = NUMBERS_OF_16_BITS[np.isfinite(NUMBERS_OF_16_BITS)].astype(np.float64)
+ALL_FLOAT16 = np.arange(2**16, dtype=np.uint16).view(np.float16)
+FINITE_FLOAT16 = np.unique(ALL_FLOAT16[np.isfinite(ALL_FLOAT16)]).astype(np.float64)
 
 
-def test_half_rounds_like_numpy_float16():
-    np.testing.assert_array_equal(round_to_float16(FINITE, np), FINITE)
-    ordered = np.unique(FINITE)
-    for share in (0.25, 0.5, 0.75):
-        between = ordered[:-1] + share * np.diff(ordered)
-        np.testing.assert_array_equal(round_to_float16(between, np), between.astype(np.float16))
+def test_round_to_float16_keeps_every_float16():
+    np.testing.assert_array_equal(round_to_float16(FINITE_FLOAT16, np), FINITE_FLOAT16)
 
 
-def test_outputs_in_pieces_are_those_of_merge_in_16_bits():
+@pytest.mark.parametrize("share", [0.25, 0.5, 0.75])
+def test_round_to_float16_rounds_numbers_between_like_numpy(share):
+    between = FINITE_FLOAT16[:-1] + share * np.diff(FINITE_FLOAT16)
+    np.testing.assert_array_equal(round_to_float16(between, np), between.astype(np.float16))
+
+
+@pytest.mark.parametrize("pieces", PIECES)
+def test_output_in_pieces_equals_merge_of_float16_tiles(pieces):
     q, k, v = (SPLIT[name].astype(np.float16) for name in "QKV")
-    for row, size in zip(SPLIT["outputs"], (8, 4, 2, 1), strict=True):
-        tiles = [attend_tile(q, k[j : j + size], v[j : j + size]) for j in range(0, 8, size)]
-        states = [TileState(*(x.astype(np.float16) for x in tile)) for tile in tiles]
-        np.testing.assert_array_equal(reduce(merge, states).output[0], row)
+    parts = zip(np.split(k, pieces), np.split(v, pieces), strict=True)
+    tiles = [attend_tile(q, *part) for part in parts]
+    states = [TileState(*(array.astype(np.float16) for array in tile)) for tile in tiles]
+    expected = SPLIT["outputs"][PIECES.index(pieces)]
+    np.testing.assert_array_equal(reduce(merge, states).output[0], expected)
 
 
-def test_order_of_sums_changes_digits():
+def test_three_orders_of_addition_give_three_sums():
     assert len({float(SPLIT[order]) for order in ("forward", "in_pairs", "backward")}) == 3
-    assert len(set(SPLIT["outputs"][:, 1])) == 3
-    assert not any(equal_on_page(SPLIT["last_first"], SPLIT["outputs"][2]))
 
 
-QUANTISED = examples.steps("quantised_cache")
-NUMBERS = st.lists(st.integers(-9, 9), min_size=4, max_size=4)
+def test_number_of_pieces_changes_the_output():
+    second_features = SPLIT["outputs"][:, 1].tolist()
+    assert len(set(second_features)) == 3, "only one piece and two pieces agree"
 
 
-@given(NUMBERS, st.lists(NUMBERS, min_size=4, max_size=4), st.integers(2, 8))
-@settings(max_examples=100)
-def test_error_of_quantised_cache_stays_within_its_bounds(query, rows, bits):
-    keys = np.array(rows) + np.array([0.5, 0.25, 0.125, 20.5])
-    literals = {"Q": [query], "K": keys.tolist(), "V": (keys[:, 1:3] / 3).tolist(), "BITS": [bits]}
+def test_order_of_pieces_changes_both_features():
+    first_to_last = SPLIT["outputs"][PIECES.index(4)]
+    assert not any(equal_on_page(SPLIT["last_first"], first_to_last))
+
+
+FOUR_NUMBERS = st.lists(st.integers(-9, 9), min_size=4, max_size=4)
+
+
+@st.composite
+def quantised_steps(draw):
+    """Return the steps of `quantised_cache` for random inputs."""
+    offsets = [0.5, 0.25, 0.125, 20.5]  # no number is zero, and the last channel is large
+    keys = draw(st.lists(FOUR_NUMBERS, min_size=4, max_size=4)) + np.array(offsets)
+    literals = {"K": keys.tolist(), "V": (keys[:, 1:3] / 3).tolist()}
+    literals |= {"Q": [draw(FOUR_NUMBERS)], "BITS": [draw(st.integers(2, 8))]}
     with patch.multiple(quantised_cache, **literals):
-        steps = quantised_cache.steps()
-    slack = 1 + 1e-12
-    assert (np.abs(steps["K"] - steps["K_by_channel"]) <= steps["scales"] / 2 * slack).all()
-    assert steps["score_error"] <= steps["epsilon"] * slack
-    assert steps["score_error_by_token"] <= steps["epsilon_by_token"] * slack
-    assert (steps["output_error"] <= steps["output_bound"] * slack).all()
+        return quantised_cache.steps()
+
+
+def is_within(error, bound):
+    rounding = 1e-12
+    return np.all(error <= bound * (1 + rounding))
+
+
+@given(quantised_steps())
+def test_keys_are_restored_to_half_a_scale(steps):
+    assert is_within(np.abs(steps["K"] - steps["K_by_channel"]), steps["scales"] / 2)
+
+
+@given(quantised_steps())
+def test_score_errors_of_quantised_keys_stay_within_epsilon(steps):
+    assert is_within(steps["score_error"], steps["epsilon"])
+    assert is_within(steps["score_error_by_token"], steps["epsilon_by_token"])
+
+
+@given(quantised_steps())
+def test_weights_of_quantised_keys_change_by_factors_up_to_e_to_2_epsilon(steps):
     exact, by_channel, _ = steps["weights"]
-    assert (np.abs(np.log(by_channel / exact)) <= 2 * steps["epsilon"] * slack + 1e-12).all()
+    ratio = by_channel / exact
+    assert is_within(np.maximum(ratio, 1 / ratio), np.exp(2 * steps["epsilon"]))
+
+
+@given(quantised_steps())
+def test_output_error_of_quantised_cache_stays_within_its_bound(steps):
+    assert is_within(steps["output_error"], steps["output_bound"])
 
 
 def test_scale_for_each_token_of_the_keys_changes_every_weight():
-    exact, by_channel, by_token = QUANTISED["weights"]
+    exact, by_channel, by_token = examples.steps("quantised_cache")["weights"]
     assert not any(equal_on_page(by_token, exact))
     assert np.abs(by_token - exact).max() > 3 * np.abs(by_channel - exact).max()
