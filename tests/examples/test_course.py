@@ -178,7 +178,7 @@ def test_mask_hides_nothing_from_the_last_word():
     np.testing.assert_array_equal(LOG_ODDS["mask"], LOG_ODDS["nothing"])
 
 
-LEARNED, LEARNED_EXAMPLE = examples.steps("course_learned"), examples.load("course_learned")
+LEARNED_EXAMPLE = examples.load("course_learned")
 TRAINED_ON, HELD_OUT = (LEARNED_EXAMPLE.sentences(held_out) for held_out in (False, True))
 
 
@@ -206,20 +206,26 @@ def test_every_noun_is_trained_in_both_places():
     assert first_nouns == second_nouns == set(LEARNED_EXAMPLE.NOUNS)
 
 
-def test_learned_model_completes_every_held_out_sentence():
-    assert LEARNED["accuracy"][-1] == 100
+@pytest.fixture(scope="module")
+def learned():
+    """Return the steps of the learned model, whose training takes seconds."""
+    return examples.steps("course_learned")
 
 
-def test_nine_of_ten_seeds_learn_every_held_out_sentence():
-    assert sorted(LEARNED["accuracy_by_seed"]) == [90] + 9 * [100]
+def test_learned_model_completes_every_held_out_sentence(learned):
+    assert learned["accuracy"][-1] == 100
 
 
-def test_uniform_weights_cannot_learn_the_held_out_sentences():
-    assert LEARNED["accuracy_uniform"].max() < 60
+def test_nine_of_ten_seeds_learn_every_held_out_sentence(learned):
+    assert sorted(learned["accuracy_by_seed"]) == [90] + 9 * [100]
 
 
-def test_learned_model_has_the_lowest_loss_of_all_seeds():
-    assert LEARNED["loss"][-1] == LEARNED["loss_by_seed"].min()
+def test_uniform_weights_cannot_learn_the_held_out_sentences(learned):
+    assert learned["accuracy_uniform"].max() < 60
+
+
+def test_learned_model_has_the_lowest_loss_of_all_seeds(learned):
+    assert learned["loss"][-1] == learned["loss_by_seed"].min()
 
 
 def test_learned_model_has_the_sizes_of_the_course():
@@ -228,33 +234,33 @@ def test_learned_model_has_the_sizes_of_the_course():
     assert (model.d_k, model.d_v, model.d_ff) == (D_K, D_V, D_FF)
 
 
-def test_learned_model_needs_only_head_2_for_the_sentences_of_the_course():
-    completed = [[LEARNED_EXAMPLE.VOCABULARY[i] for i in row] for row in LEARNED["next_words"]]
+def test_learned_model_needs_only_head_2_for_the_sentences_of_the_course(learned):
+    completed = [[LEARNED_EXAMPLE.VOCABULARY[i] for i in row] for row in learned["next_words"]]
     # For each sentence: the whole model, without head 1, without head 2.
     assert completed == [["fly", "fly", "crawl"], ["sail", "sail", "crawl"]]
 
 
 @pytest.mark.parametrize("step", ["weights_2", "weights_2_swapped"])
-def test_learned_head_2_finds_the_first_noun(step):
-    assert 0.7 < LEARNED[step][THEY, FIRST_NOUN] < 0.95
+def test_learned_head_2_finds_the_first_noun(learned, step):
+    assert 0.7 < learned[step][THEY, FIRST_NOUN] < 0.95
 
 
-def test_learned_head_1_prefers_the_verb_only_slightly():
-    weights = LEARNED["weights_1"][THEY]
+def test_learned_head_1_prefers_the_verb_only_slightly(learned):
+    weights = learned["weights_1"][THEY]
     assert weights.argmax() == PASS
     assert weights[PASS] < 0.4
 
 
-def test_accuracy_of_learned_model_depends_on_head_2():
-    assert dict(zip(LEARNED_EXAMPLE.ABLATIONS, LEARNED["accuracy_without"], strict=True)) == {
+def test_accuracy_of_learned_model_depends_on_head_2(learned):
+    assert dict(zip(LEARNED_EXAMPLE.ABLATIONS, learned["accuracy_without"], strict=True)) == {
         "whole": 100,
         "without head 1": 90,
         "without head 2": 20,
     }
 
 
-def test_learned_model_cannot_tell_the_sentences_apart_without_head_2():
-    _, _, (birds_first, boats_first) = LEARNED["log_odds"].T
+def test_learned_model_cannot_tell_the_sentences_apart_without_head_2(learned):
+    _, _, (birds_first, boats_first) = learned["log_odds"].T
     assert abs(birds_first - boats_first) < 0.001
 
 
