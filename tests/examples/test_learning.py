@@ -8,13 +8,29 @@ import pytest
 from attention_docs import examples
 
 
+@pytest.fixture(scope="module")
+def reverse():
+    return examples.steps("learning_reverse")
+
+
+@pytest.fixture(scope="module")
+def induction():
+    return examples.steps("learning_induction")
+
+
+@pytest.fixture(scope="module")
+def mistakes():
+    return examples.steps("learning_mistakes")
+
+
 def test_first_step_lowers_loss():
     steps = examples.steps("first_step")
     assert steps["loss_after"] < steps["loss"]
 
 
-def test_step_lowers_loss_less_than_linear_prediction():
-    steps = examples.steps("backward")
+@pytest.mark.parametrize("name", ["backward", "course_step"])
+def test_step_lowers_loss_less_than_linear_prediction(name):
+    steps = examples.steps(name)
     assert steps["expected"] < steps["loss_after"] - steps["loss"] < 0
 
 
@@ -25,45 +41,42 @@ def one_hot(token):
 @pytest.mark.parametrize("sequence", ["CABA", "BCAC", "ABCB", "CBAB", "BACA"])
 def test_induction_by_hand_continues_other_sequences(sequence, monkeypatch):
     example = examples.load("induction_by_hand")
-    rows = zip(sequence, example.X, strict=True)
-    monkeypatch.setattr(example, "X", [[*one_hot(token), *row[3:]] for token, row in rows])
-    answer = sequence[sequence.index(sequence[-1]) + 1]
-    assert example.steps()["output"][-1].tolist() == one_hot(answer)
+    positions = [other_features for _, _, _, *other_features in example.X]
+    rows = zip(map(one_hot, sequence), positions, strict=True)
+    monkeypatch.setattr(example, "X", [token + position for token, position in rows])
+    first_occurrence = sequence.index(sequence[-1])
+    expected = one_hot(sequence[first_occurrence + 1])
+    assert example.steps()["output"][-1].tolist() == expected
 
 
-def test_weights_of_reverse_become_anti_diagonal():
-    steps = examples.steps("learning_reverse")
-    positions = np.arange(6)
-    mirrored = positions[::-1]
-    assert np.all(steps["weights_0"] < 0.25)
-    assert np.all(steps["weights_100"][positions, mirrored] > 0.9)
-    np.testing.assert_array_equal(steps["position_scores"].argmax(axis=1), mirrored)
-    assert steps["accuracy"][-1] == 100
+def test_weights_of_reverse_become_anti_diagonal(reverse):
+    before_training, trained = (reverse[name] for name in ("weights_0", "weights_100"))
+    assert np.all(before_training < 0.25)
+    anti_diagonal = np.diagonal(np.fliplr(trained))
+    assert np.all(anti_diagonal > 0.9)
 
 
-def test_trained_induction_heads_match_those_by_hand():
-    steps = examples.steps("learning_induction")
-    positions = np.arange(7)
-    assert np.all(steps["weights1"][positions[1:], positions[:-1]] > 0.85)
-    tokens = steps["tokens"].tolist()
-    after_first_occurrence = tokens.index(tokens[-1]) + 1
-    assert tokens[after_first_occurrence] == steps["answer"]
-    assert steps["weights2"][-1].argmax() == after_first_occurrence
-    np.testing.assert_array_equal(steps["match_scores"].argmax(axis=1), np.arange(9))
+def test_model_learns_to_reverse_every_sequence(reverse):
+    assert reverse["accuracy"][-1] == 100
 
 
-def test_induction_needs_both_layers():
-    steps = examples.steps("learning_induction")
-    assert steps["accuracy_two"][-1] == 100
-    # One layer does little better than guessing among the six tokens that could follow.
-    assert np.all(steps["accuracy_one"] < 30)
-    assert steps["accuracy_without_1"] < 30
-    assert steps["accuracy_without_2"] < 30
+def test_trained_first_layer_attends_to_the_previous_token(induction):
+    *weights_of_previous_token, _ = np.diagonal(induction["weights1"], offset=-1)
+    assert min(weights_of_previous_token) > 0.85, "of every token but the last"
 
 
-@pytest.fixture(scope="module")
-def mistakes():
-    return examples.steps("learning_mistakes")
+def test_trained_second_layer_matches_equal_tokens(induction):
+    scores = induction["match_scores"]
+    np.testing.assert_array_equal(scores.argmax(axis=1), np.arange(len(scores)))
+
+
+def test_two_layers_learn_induction(induction):
+    assert induction["accuracy_two"][-1] == 100
+
+
+@pytest.mark.parametrize("step", ["accuracy_one", "accuracy_without_1", "accuracy_without_2"])
+def test_one_layer_does_little_better_than_guessing_among_six_tokens(induction, step):
+    assert np.all(induction[step] < 30)
 
 
 def test_models_without_positions_learn_only_partly(mistakes):
@@ -77,16 +90,25 @@ def test_two_layers_need_the_residual_sum_and_one_does_not(mistakes):
 
 
 def test_model_without_scale_learns_more_slowly(mistakes):
-    wide, unscaled = mistakes["wide_accuracy"], mistakes["wide_unscaled_accuracy"]
-    assert wide[-1] == unscaled[-1] == 100
-    assert np.all(unscaled[3:6] < wide[3:6])  # after 30, 40 and 50 steps
+    scaled, unscaled = mistakes["wide_accuracy"], mistakes["wide_unscaled_accuracy"]
+    is_learning = np.isin(mistakes["step"], [30, 40, 50])
+    assert np.all(unscaled[is_learning] < scaled[is_learning])
+    assert scaled[-1] == unscaled[-1] == 100
+
+
+def test_model_without_scale_learns_more_slowly_from_every_seed(mistakes):
     assert np.all(mistakes["wide_unscaled_accuracy_by_seed"] < mistakes["wide_accuracy_by_seed"])
 
 
+SMALLEST_LOSS_WITH_MASK = math.log(2)  # each token is followed by one of two
+
+
+def test_masked_model_reaches_the_smallest_possible_loss(mistakes):
+    assert abs(mistakes["walk"][-1] - SMALLEST_LOSS_WITH_MASK) < 0.03
+
+
 def test_model_trained_unmasked_fails_when_masked(mistakes):
-    smallest_loss_with_mask = math.log(2)
-    assert abs(mistakes["walk"][-1] - smallest_loss_with_mask) < 0.03
-    assert mistakes["unmasked"][-1] < smallest_loss_with_mask / 2
+    assert mistakes["unmasked"][-1] < SMALLEST_LOSS_WITH_MASK / 2
     assert mistakes["unmasked_used"][-1] > 2
 
 
