@@ -20,24 +20,30 @@ from tests.examples.independent.chosen_keys import largest
 from tests.examples.independent.delta_rules import exact, product, run
 from tests.examples.test_examples import computations_of
 
+
+def in_list(numbers):
+    return numbers.map(lambda number: [number])
+
+
 seeds = st.integers(0, 2**32 - 1)
-one_of_eight = st.integers(1, 8).map(lambda number: [number])
+one_of_eight = in_list(st.integers(1, 8))
 axes_of_pairs = st.lists(st.sampled_from([0, 1, 2]), min_size=8, max_size=8)
-# How the literals of each example vary that noise would make meaningless; noise moves all others.
+# For each example, the literals that noise would make meaningless, and how to draw them. All other
+# literals get noise.
 CHOICES = {
     "delta_rule": {},
     "delta_rule_chunks": {},
     "chosen_keys": {"K": one_of_eight},
     "mask_functions": {},
     "mask_blocks": {
-        "WINDOW": st.integers(0, 7).map(lambda number: [number]),
-        "PREFIX": st.integers(0, 8).map(lambda number: [number]),
+        "WINDOW": in_list(st.integers(0, 7)),
+        "PREFIX": in_list(st.integers(0, 8)),
         "SECOND": one_of_eight,
         "CHUNK": one_of_eight,
     },
     "rotary_variants": {
-        "FACTOR": st.floats(1, 32).map(lambda number: [number]),
-        "TRAINED": st.floats(40, 500).map(lambda number: [number]),
+        "FACTOR": in_list(st.floats(1, 32)),
+        "TRAINED": in_list(st.floats(40, 500)),
         "BOUNDS": st.tuples(st.floats(0.5, 2), st.floats(5, 40)).map(list),
         "CHUNKS": axes_of_pairs,
         "WOVEN": axes_of_pairs,
@@ -46,7 +52,7 @@ CHOICES = {
     "head_norms": {},
     "around_softmax": {"POSITIONS": st.lists(st.integers(0, 2**20), min_size=4, max_size=4)},
     "split_sums": {},
-    "quantised_cache": {"BITS": st.integers(2, 8).map(lambda number: [number])},
+    "quantised_cache": {"BITS": in_list(st.integers(2, 8))},
 }
 
 
@@ -72,81 +78,92 @@ def draw_rows(random, *shape):
     return random.uniform(-1, 1, shape)
 
 
-@given(seeds, st.integers(1, 7), st.integers(1, 7), st.integers(1, 4), st.integers(1, 3))
-def test_delta_rule_is_the_same_token_by_token_and_in_chunks(seed, n, chunk, d_k, d_v):
+def assert_equal_fractions(actual, fractions):
+    np.testing.assert_allclose(actual, np.array(fractions, float), rtol=1e-9, atol=1e-12)
+
+
+def exact_states(k, v, strengths, gates):
+    """Return an empty state and the state after each token, in fractions."""
+    return run(*map(exact, (k, v, strengths, gates)))[2]
+
+
+def draw_tokens(seed, n, d_k, d_v):
+    """Return queries, keys, values, strengths and gates."""
     random = np.random.RandomState(seed)
     q, k, v = (draw_rows(random, n, d) for d in (d_k, d_k, d_v))
-    strengths, gates = random.uniform(0, 1, n), random.uniform(0.2, 1, n)
-    _, _, states = run(*map(exact, (k, v, strengths, gates)))
-    outputs = [product(row, state) for row, state in zip(exact(q), states[1:], strict=True)]
-    np.testing.assert_allclose(
-        token_by_token(k, v, strengths, gates)[-1], np.array(states[-1], float), atol=1e-12
-    )
-    state = np.zeros((d_k, d_v))
+    return q, k, v, random.uniform(0, 1, n), random.uniform(0.2, 1, n)
+
+
+@given(seeds, st.integers(1, 7), st.integers(1, 4), st.integers(1, 3))
+def test_delta_rule_token_by_token_equals_fractions(seed, n, d_k, d_v):
+    _, *tokens = draw_tokens(seed, n, d_k, d_v)
+    assert_equal_fractions(token_by_token(*tokens), exact_states(*tokens))
+
+
+@given(seeds, st.integers(1, 7), st.integers(1, 7), st.integers(1, 4), st.integers(1, 3))
+def test_delta_rule_in_chunks_equals_fractions(seed, n, chunk, d_k, d_v):
+    q, *others = tokens = draw_tokens(seed, n, d_k, d_v)
+    state, outputs = np.zeros((d_k, d_v)), []
     for start in range(0, n, chunk):
-        rows = slice(start, start + chunk)
-        tokens = (array[rows] for array in (q, k, v, strengths, gates))
-        steps = one_chunk(*tokens, state, np)
+        steps = one_chunk(*(rows[start : start + chunk] for rows in tokens), state, np)
         state = steps["state"]
-        np.testing.assert_allclose(
-            steps["output"], np.array(outputs[rows], float), rtol=1e-9, atol=1e-12
-        )
-    np.testing.assert_allclose(state, np.array(states[-1], float), rtol=1e-9, atol=1e-12)
+        outputs += [*steps["output"]]
+    _, *states = exact_states(*others)
+    assert_equal_fractions(state, states[-1])
+    assert_equal_fractions(outputs, [product(*rows) for rows in zip(exact(q), states, strict=True)])
 
 
 @given(seeds, st.integers(1, 6), st.integers(1, 4), st.integers(1, 3))
 def test_delta_rule_with_a_gate_for_each_feature_equals_fractions(seed, n, d_k, d_v):
-    random = np.random.RandomState(seed)
-    k, v = draw_rows(random, n, d_k), draw_rows(random, n, d_v)
-    strengths, gates = random.uniform(0, 1, n), random.uniform(0, 1, (n, d_k))
+    _, k, v, strengths, _ = draw_tokens(seed, n, d_k, d_v)
+    gates = np.random.RandomState(seed).uniform(0, 1, (n, d_k))
     state = np.zeros((d_k, d_v))
-    for t in range(n):
-        state = delta_rule.write(state, k[t], v[t], strengths[t], gates[t, :, None])[0]
-    _, _, states = run(*map(exact, (k, v, strengths, gates)))
-    np.testing.assert_allclose(state, np.array(states[-1], float), rtol=1e-9, atol=1e-12)
+    for key, value, strength, gate in zip(k, v, strengths, gates, strict=True):
+        state, *_ = delta_rule.write(state, key, value, strength, gate[:, None])
+    assert_equal_fractions(state, exact_states(k, v, strengths, gates)[-1])
+
+
+def draw_whole_numbers(random, *shape):
+    """Return whole numbers from -2 to 2, so that equal scores are frequent."""
+    return random.randint(-2, 3, shape).astype(float)
 
 
 @given(seeds, st.integers(1, 9), st.integers(1, 4), st.integers(1, 5))
 def test_indexer_chooses_the_largest_sums_of_positive_products(seed, n, d, count):
     random = np.random.RandomState(seed)
-    first, second, keys = (random.randint(-2, 3, (n, d)).astype(float) for _ in range(3))
-    head_weights = random.randint(0, 3, (n, 2)).astype(float)
-    scores = chosen_keys.index_scores((first, second), keys, head_weights, np)
+    queries_1, queries_2, keys = draw_whole_numbers(random, 3, n, d)
+    head_weights = np.abs(draw_whole_numbers(random, n, 2))
+    scores = chosen_keys.index_scores((queries_1, queries_2), keys, head_weights, np)
     causal = np.tri(n, dtype=bool)
     chosen = chosen_keys.largest(np.where(causal, scores, -np.inf), np.array([count]), np) & causal
+
+    def score(i, key):
+        heads = zip(head_weights[i], (queries_1[i], queries_2[i]), strict=True)
+        return sum(weight * max(0, reference.dot(query, key)) for weight, query in heads)
+
     for i in range(n):
-        sums = [
-            sum(
-                weight * max(0, reference.dot(query[i], key))
-                for weight, query in zip(head_weights[i], (first, second), strict=True)
-            )
-            for key in keys
-        ]
-        np.testing.assert_array_equal(scores[i], sums)
-        assert [*np.flatnonzero(chosen[i])] == largest(sums, range(i + 1), count)
+        expected = [score(i, key) for key in keys]
+        np.testing.assert_array_equal(scores[i], expected)
+        assert [*np.flatnonzero(chosen[i])] == largest(expected, range(i + 1), count)
 
 
 @given(seeds, st.integers(1, 4), st.integers(1, 3), st.integers(1, 4), st.integers(1, 3))
 def test_query_sees_its_own_block_and_those_with_the_best_means(seed, blocks, size, count, d):
-    random = np.random.RandomState(seed)
-    n = blocks * size
-    q, k = (random.randint(-2, 3, (n, d)).astype(float) for _ in "qk")
+    random, n = np.random.RandomState(seed), blocks * size
+    q, means = draw_whole_numbers(random, n, d), draw_whole_numbers(random, blocks, d)
     with patch.multiple(chosen_keys, BLOCK=size, BLOCKS_CHOSEN=count):
-        means = np.mean(k.reshape(-1, size, k.shape[1]), axis=1)
         mask, _ = chosen_keys.block_mask(q, means, np.tri(n, dtype=bool), np)
-    means = [
-        [sum(column) / size for column in zip(*k[start : start + size], strict=True)]
-        for start in range(0, n, size)
-    ]
     for i in range(n):
+        own = i // size
         products = [reference.dot(q[i], mean) for mean in means]
-        seen = {i // size, *largest(products, range(i // size), count - 1)}
+        seen = {own, *largest(products, range(own), count - 1)}
         assert [*np.flatnonzero(mask[i])] == [j for j in range(i + 1) if j // size in seen]
 
 
 @given(st.lists(st.integers(0, 9), max_size=7))
 def test_token_of_a_draft_sees_its_ancestors(numbers):
-    parents = (None, *(number % (i + 1) for i, number in enumerate(numbers)))
+    # The parent of a token is one of the tokens before it.
+    parents = (None, *(number % token for token, number in enumerate(numbers, start=1)))
     with patch.object(mask_functions, "PARENTS", parents):
         tree = mask_functions.tree_mask(np)
     for token in range(len(parents)):
@@ -156,38 +173,30 @@ def test_token_of_a_draft_sees_its_ancestors(numbers):
         assert [*np.flatnonzero(tree[token])] == path
 
 
-@given(seeds, st.lists(st.integers(1, 4), min_size=1, max_size=3))
-def test_packed_documents_are_read_as_if_each_stood_alone(seed, lengths):
-    random = np.random.RandomState(seed)
-    q, k = (draw_rows(random, sum(lengths), 4) for _ in "qk")
-    v = draw_rows(random, sum(lengths), 3)
+@pytest.mark.parametrize("restarts", [True, False])
+@given(seed=seeds, lengths=st.lists(st.integers(1, 4), min_size=1, max_size=3))
+def test_packed_documents_equal_each_document_alone(restarts, seed, lengths):
+    """Rotary positions may restart at each document or run on: only distances matter."""
+    random, n = np.random.RandomState(seed), sum(lengths)
+    q, k, v = (draw_rows(random, n, d) for d in (4, 4, 3))
     document = np.repeat(np.arange(len(lengths)), lengths)
-
-    def packed(i, j):
-        return (j <= i) & (document[i] == document[j])
-
-    def output(positions):
-        rows = rotary(q, positions), rotary(k, positions)
-        mask = create_mask(packed, len(document))
-        return attention_steps(*rows, v, attn_mask=mask).output
-
+    mask = create_mask(lambda i, j: (j <= i) & (document[i] == document[j]), n)
     restarted = np.concatenate([np.arange(length) for length in lengths])
-    start, alone = 0, []
-    for length in lengths:
-        part = slice(start, start + length)
-        rows = [turned_by_complex_numbers(array[part]) for array in (q, k)]
-        alone += reference.attention(*rows, v[part], lambda i, j: j <= i)[1]
-        start += length
-    np.testing.assert_allclose(output(restarted), alone, atol=1e-12)
-    # Positions of the row will do, so a text may also be padded on its left.
-    np.testing.assert_allclose(output(np.arange(len(document))), alone, atol=1e-12)
+    positions = restarted if restarts else np.arange(n)
+    rows = rotary(q, positions), rotary(k, positions), v
+    outputs_alone = []
+    for i in range(len(lengths)):
+        query, key = (turned_by_complex_numbers(array[document == i]) for array in (q, k))
+        value = v[document == i]
+        outputs_alone += reference.attention(query, key, value, lambda i, j: j <= i)[1]
+    output = attention_steps(*rows, attn_mask=mask).output
+    np.testing.assert_allclose(output, outputs_alone, atol=1e-12)
 
 
 def turned_by_complex_numbers(rows):
     """Rotate features i and i + 2 of rows at the positions 0, 1, ... with the base 10000."""
-    pairs = (rows[:, :2] + 1j * rows[:, 2:]) * np.exp(
-        1j * np.outer(np.arange(len(rows)), [1, 1 / 100])
-    )
+    angles = np.outer(np.arange(len(rows)), [1, 1 / 100])
+    pairs = (rows[:, :2] + 1j * rows[:, 2:]) * np.exp(1j * angles)
     return np.hstack([pairs.real, pairs.imag])
 
 
@@ -201,11 +210,10 @@ def slopes_in_authors_code(heads):
 
 
 @given(st.integers(1, 100))
-def test_slopes_for_any_number_of_heads_equal_the_authors_code(heads):
-    below = 2 ** (heads.bit_length() - 1)
-    with patch.multiple(around_softmax, HEADS=heads, POWER_BELOW=below):
+def test_slopes_for_any_number_of_heads_equal_formula_and_authors_code(heads):
+    power_below = 2 ** (heads.bit_length() - 1)
+    with patch.multiple(around_softmax, HEADS=heads, POWER_BELOW=power_below):
         steps = around_softmax.steps()
+    by_formula = [2 ** (-8 * head / heads) for head in range(1, heads + 1)]
+    np.testing.assert_allclose(steps["slopes"], by_formula, rtol=1e-12)
     np.testing.assert_allclose(steps["slopes_in_code"], slopes_in_authors_code(heads), rtol=1e-12)
-    np.testing.assert_allclose(
-        steps["slopes"], [2 ** (-8 * head / heads) for head in range(1, heads + 1)], rtol=1e-12
-    )
