@@ -4,20 +4,27 @@ import numpy as np
 import pytest
 
 from attention_docs import MultiHeadAttention, examples
+from attention_docs.examples.source_classes import EMBED_SIZE, HEAD_DIM, HEADS
+
+SOURCE_CLASSES = examples.steps("source_classes")
 
 
-def test_wrong_head_split_changes_every_output():
+def test_heads_split_without_transpose_change_every_output():
     steps = examples.steps("head_splitting")
-    for i in (1, 2):
-        assert np.any(steps[f"wrong_head_{i}"] != steps[f"head_{i}"])
-    assert np.any(steps["wrong_merged"] != steps["X"])
     assert np.all(steps["wrong_output"] != steps["output"])
 
 
-def test_single_head_prefers_a_key_that_neither_head_prefers():
-    steps, query = examples.steps("multi_head"), 2
-    preferred_keys = [steps[name][query].argmax() for name in ("weights_1", "weights_2")]
-    assert steps["one_head_weights"][query].argmax() not in preferred_keys
+def test_heads_merged_without_transpose_do_not_restore_the_rows():
+    steps = examples.steps("head_splitting")
+    assert np.any(steps["wrong_merged"] != steps["X"])
+
+
+def test_single_head_may_prefer_a_key_that_neither_head_prefers():
+    steps, third_query = examples.steps("multi_head"), 2
+    key_1, key_2, key_of_single_head = (
+        steps[name][third_query].argmax() for name in ("weights_1", "weights_2", "one_head_weights")
+    )
+    assert key_of_single_head not in (key_1, key_2)
 
 
 def test_each_japanese_word_finds_its_translation():
@@ -76,11 +83,11 @@ def test_encoder_and_decoder_equal_pytorch_layers(torch):
 def test_decoder_output_ignores_later_targets(monkeypatch):
     example = examples.load("encoder_decoder")
     before = example.steps()["probabilities"]
-    changed_targets = [*example.TARGET_TOKENS[:3], [3, -1, 2, 0, 1, -2]]
-    monkeypatch.setattr(example, "TARGET_TOKENS", changed_targets)
+    other_token = [3, -1, 2, 0, 1, -2]
+    monkeypatch.setattr(example, "TARGET_TOKENS", [*example.TARGET_TOKENS[:-1], other_token])
     after = example.steps()["probabilities"]
-    np.testing.assert_array_equal(after[:3], before[:3])
-    assert np.all(after[3] != before[3])
+    np.testing.assert_array_equal(after[:-1], before[:-1])
+    assert np.all(after[-1] != before[-1])
 
 
 @pytest.mark.parametrize(
@@ -97,62 +104,65 @@ def test_each_row_predicts_the_next_word(step, translation):
     assert [vocabulary[token] for token in likeliest] == translation
 
 
-def test_mistakes_of_the_published_class_change_every_number():
-    steps = examples.steps("source_classes")
-    for name in ("scaled_by_embed_size", "not_projected", "as_in_the_source"):
-        assert np.all(np.abs(steps[f"output_{name}"] - steps["output"]) > 1e-4), name
+@pytest.mark.parametrize("mistake", ["scaled_by_embed_size", "not_projected", "as_in_the_source"])
+def test_mistake_of_the_published_class_changes_every_digit(mistake):
+    difference = SOURCE_CLASSES[f"output_{mistake}"] - SOURCE_CLASSES["output"]
+    last_digit = 1e-4
+    assert np.all(np.abs(difference) > last_digit)
 
 
 def test_published_class_equals_its_formula_in_pytorch(torch):
     """The class has no projections, divides by the root of embed_size and has an output layer."""
-    steps = examples.steps("source_classes")
-    heads = torch.tensor(steps["X"].tolist(), dtype=torch.float64).reshape(3, 2, 2).transpose(0, 1)
-    attended = torch.nn.functional.scaled_dot_product_attention(heads, heads, heads, scale=4**-0.5)
-    merged = attended.transpose(0, 1).reshape(3, 4).numpy()
-    np.testing.assert_allclose(steps["output_as_in_the_source"], merged @ steps["W_O"], rtol=1e-13)
+    x = torch.tensor(SOURCE_CLASSES["X"].tolist(), dtype=torch.float64)
+    heads = x.unflatten(1, (HEADS, HEAD_DIM)).transpose(0, 1)
+    attended = torch.nn.functional.scaled_dot_product_attention(
+        heads, heads, heads, scale=EMBED_SIZE**-0.5
+    )
+    output = attended.transpose(0, 1).flatten(1).numpy() @ SOURCE_CLASSES["W_O"]
+    np.testing.assert_allclose(SOURCE_CLASSES["output_as_in_the_source"], output, rtol=1e-13)
 
 
 def test_sizes_of_unused_layers_equal_pytorch(torch):
-    steps = examples.steps("source_classes")
-    head_dim, embed_size, heads = 2, 4, 2
-    unused = torch.nn.Linear(head_dim, embed_size, bias=False)
-    assert steps["unused_parameters"] == 3 * unused.weight.numel()
-    assert steps["features_if_applied"] == heads * unused.out_features
+    queries, keys, values = (torch.nn.Linear(HEAD_DIM, EMBED_SIZE, bias=False) for _ in "QKV")
+    parameters = sum(layer.weight.numel() for layer in (queries, keys, values))
+    assert SOURCE_CLASSES["unused_parameters"] == parameters
+    assert SOURCE_CLASSES["features_if_applied"] == HEADS * values.out_features
 
 
 def test_scores_without_projections_are_symmetric():
-    steps = examples.steps("source_classes")
-    scores, first_head = steps["scores_1_not_projected"], steps["X"][:, :2]
-    np.testing.assert_array_equal(scores, first_head @ first_head.T)
+    scores = SOURCE_CLASSES["scores_1_not_projected"]
     np.testing.assert_array_equal(scores, scores.T)
 
 
 def test_equal_halves_of_tokens_give_identical_heads():
-    output = examples.steps("source_classes")["repeated_head_output"]
-    np.testing.assert_array_equal(output[:, :2], output[:, 2:])
+    head_1, head_2 = np.split(SOURCE_CLASSES["repeated_head_output"], HEADS, axis=1)
+    np.testing.assert_array_equal(head_1, head_2)
 
 
-def test_published_cross_attention_class_equals_layer(torch):
-    """The published formula in PyTorch, with a mask that has no empty row."""
-    steps = examples.steps("source_classes")
-    matrices = {f"W_{letter}": steps[f"W_{letter}"] for letter in "QKVO"}
-    biases = {f"b_{letter}": np.arange(4) / (i + 3) for i, letter in enumerate("QKVO")}
+def published_cross_attention(torch, query, memory, mask, parameters):
+    """Return the output of the published class, which fills hidden scores with -1e20."""
 
     def linear(rows, letter):
-        weight, bias = matrices[f"W_{letter}"].T, biases[f"b_{letter}"]
-        return torch.nn.functional.linear(rows, torch.tensor(weight), torch.tensor(bias))
+        weight, bias = (torch.tensor(parameters[f"{name}_{letter}"]) for name in "Wb")
+        return torch.nn.functional.linear(rows, weight.T, bias)
 
-    memory = torch.arange(40, dtype=torch.float64).reshape(2, 5, 4).sin()
-    query = torch.arange(24, dtype=torch.float64).reshape(2, 3, 4).cos()
     q, k, v = (
-        linear(rows, letter).unflatten(2, (2, 2)).transpose(1, 2)
+        linear(rows, letter).unflatten(2, (HEADS, HEAD_DIM)).transpose(1, 2)
         for rows, letter in ((query, "Q"), (memory, "K"), (memory, "V"))
     )
-    mask = torch.tensor([[1, 0, 1, 1, 0], [0, 1, 1, 1, 1], [1, 1, 0, 0, 0]])
-    energy = (q @ k.mT / 2**0.5).masked_fill(mask == 0, -1e20)
+    energy = (q @ k.mT / HEAD_DIM**0.5).masked_fill(mask == 0, -1e20)
     attended = torch.softmax(energy, dim=-1) @ v
-    expected = linear(attended.transpose(1, 2).flatten(2), "O").numpy()
+    return linear(attended.transpose(1, 2).flatten(2), "O").numpy()
 
-    layer = MultiHeadAttention(**matrices, **biases, num_heads=2)
-    output = layer(query.numpy(), memory.numpy(), memory.numpy(), attn_mask=mask.bool().numpy())
+
+def test_multi_head_attention_equals_published_cross_attention_class(torch):
+    memory = torch.arange(40, dtype=torch.float64).reshape(2, 5, EMBED_SIZE).sin()
+    query = torch.arange(24, dtype=torch.float64).reshape(2, 3, EMBED_SIZE).cos()
+    no_row_is_empty = torch.tensor([[1, 0, 1, 1, 0], [0, 1, 1, 1, 1], [1, 1, 0, 0, 0]])
+    parameters = {f"W_{letter}": SOURCE_CLASSES[f"W_{letter}"] for letter in "QKVO"}
+    parameters |= {f"b_{letter}": np.arange(4) / (i + 3) for i, letter in enumerate("QKVO")}
+    expected = published_cross_attention(torch, query, memory, no_row_is_empty, parameters)
+    layer = MultiHeadAttention(**parameters, num_heads=HEADS)
+    key = value = memory.numpy()
+    output = layer(query.numpy(), key, value, attn_mask=no_row_is_empty.bool().numpy())
     np.testing.assert_allclose(output, expected, rtol=0, atol=1e-13)
