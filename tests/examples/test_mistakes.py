@@ -106,7 +106,8 @@ def test_mistake_changes_every_row_of_two_sequences(name):
 
 
 def test_copying_model_beats_guessing_only_if_unshifted():
-    loss_of_guessing = math.log(6)
+    words = 6
+    loss_of_guessing = math.log(words)
     assert max(STEPS_OF_PAGE["unshifted_targets"]) < loss_of_guessing
     assert min(STEPS_OF_PAGE["shifted_targets"]) > loss_of_guessing
 
@@ -117,38 +118,48 @@ def test_page_shows_every_step_of_common_mistakes():
         assert rf"\val{{common_mistakes.{step}" in page
 
 
-def test_pytorch_causal_alignments(torch):
+def attend_in_pytorch(torch, *arrays, **options):
+    q, k, v = (torch.as_tensor(array)[None, None] for array in arrays)
+    return torch.nn.functional.scaled_dot_product_attention(q, k, v, **options)[0, 0]
+
+
+@pytest.mark.parametrize(
+    ("queries", "step"), [(Q, "causal"), (Q[-1:], "newest_with_is_causal")], ids=["all", "newest"]
+)
+def test_is_causal_in_pytorch(queries, step, torch):
+    output = attend_in_pytorch(torch, queries, K, V, is_causal=True)
+    np.testing.assert_allclose(STEPS_OF_PAGE[step], output, rtol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("function", "step"),
+    [("causal_upper_left", "causal"), ("causal_lower_right", "aligned_bottom_right")],
+)
+def test_causal_alignments_in_pytorch(function, step, torch):
     bias = pytest.importorskip("torch.nn.attention.bias")
-    attend = torch.nn.functional.scaled_dot_product_attention
-    q, k, v = (torch.from_numpy(a)[None, None] for a in (Q, K, V))
-    for step, options in {
-        "causal": {"is_causal": True},
-        "aligned_bottom_right": {"attn_mask": bias.causal_lower_right(M, N)},
-    }.items():
-        output = attend(q, k, v, **options)[0, 0]
-        np.testing.assert_allclose(STEPS_OF_PAGE[step], output, rtol=1e-9)
-    upper_left = attend(q, k, v, attn_mask=bias.causal_upper_left(M, N))[0, 0]
-    np.testing.assert_allclose(STEPS_OF_PAGE["causal"], upper_left, rtol=1e-9)
-    newest = attend(q[..., -1:, :], k, v, is_causal=True)[0, 0]
-    np.testing.assert_allclose(STEPS_OF_PAGE["newest_with_is_causal"], newest, rtol=1e-9)
+    output = attend_in_pytorch(torch, Q, K, V, attn_mask=getattr(bias, function)(M, N))
+    np.testing.assert_allclose(STEPS_OF_PAGE[step], output, rtol=1e-9)
 
 
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_pytorch_with_a_negative_scale(dtype, torch):
-    backends, kernel = torch.nn.attention.SDPBackend, torch.nn.attention.sdpa_kernel
-    attend = torch.nn.functional.scaled_dot_product_attention
-    q, k, v = (
-        torch.tensor(rows, dtype=getattr(torch, dtype))[None, None]
-        for rows in (SQUARE_Q, SQUARE_K, SQUARE_V)
-    )
-    right, allowed = STEPS_OF_PAGE["negative_scale"], torch.ones(3, 3, dtype=torch.bool).tril()
-    for backend in (backends.FLASH_ATTENTION, backends.MATH):
-        with kernel(backend):
-            masked = attend(q, k, v, attn_mask=allowed, scale=-1.0)[0, 0]
-        np.testing.assert_allclose(masked, right, rtol=1e-5)
-    with kernel(backends.MATH):
-        causal = attend(q, k, v, is_causal=True, scale=-1.0)[0, 0]
-    np.testing.assert_allclose(causal, right, rtol=1e-5)
+@pytest.fixture(params=["float64", "float32"])
+def square_tensors(request, torch):
+    dtype = getattr(torch, request.param)
+    return [torch.tensor(rows, dtype=dtype) for rows in (SQUARE_Q, SQUARE_K, SQUARE_V)]
+
+
+@pytest.mark.parametrize(
+    ("backend", "option"),
+    [("FLASH_ATTENTION", "attn_mask"), ("MATH", "attn_mask"), ("MATH", "is_causal")],
+)
+def test_pytorch_scales_before_it_masks(backend, option, square_tensors, torch):
+    causal = {"attn_mask": torch.ones(3, 3, dtype=torch.bool).tril(), "is_causal": True}
+    with torch.nn.attention.sdpa_kernel(getattr(torch.nn.attention.SDPBackend, backend)):
+        options = {option: causal[option], "scale": -1.0}
+        output = attend_in_pytorch(torch, *square_tensors, **options)
+    np.testing.assert_allclose(output, STEPS_OF_PAGE["negative_scale"], rtol=1e-5)
+
+
+def test_fused_kernel_of_pytorch_2_13_scales_after_it_masks(square_tensors, torch):
     if torch.__version__.startswith("2.13."):  # the version that the page names
-        fused = attend(q, k, v, is_causal=True, scale=-1.0)[0, 0]
-        np.testing.assert_allclose(fused, STEPS_OF_PAGE["scaled_after_mask"], rtol=1e-5)
+        output = attend_in_pytorch(torch, *square_tensors, is_causal=True, scale=-1.0)
+        np.testing.assert_allclose(output, STEPS_OF_PAGE["scaled_after_mask"], rtol=1e-5)
