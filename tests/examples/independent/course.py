@@ -196,8 +196,6 @@ def course_order(literals):
         "X_swapped": swap_nouns(x),
         "with_positions": add_positions(literals),
         "with_positions_swapped": add(swap_nouns(x), literals["E"]),
-        "W_Q": literals["W_Q_1"],
-        "W_K": literals["W_K_1"],
         "angle": math.degrees(math.acos(reference.dot(hands[0], hands[1]))),
     }
     rows = {

@@ -94,8 +94,6 @@ def delta_rule_chunks(literals):
     output = [product(query, state) for query, state in zip(queries, states[1:], strict=True)]
     causal = [[scores[row][i] if i <= row else 0.0 for i in range(n)] for row in range(n)]
     steps = {
-        "strengths": strengths,
-        "gates": gates,
         "output": output,
         "state": states[-1],
         "kept": kept,

@@ -38,7 +38,6 @@ def first_step(literals):
     return {
         "logits": [logits],
         "p": [p],
-        "y": [[float(j == answer) for j in range(4)]],
         "loss": -math.log(p[answer]),
         "d_logits": [d_logits],
         "dW_vocabulary": dw,

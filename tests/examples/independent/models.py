@@ -45,8 +45,6 @@ def rotary(literals):
     # NTK-aware scaling leaves the fastest pair as it is and divides the slowest by the factor 4.
     ntk_frequencies = np.multiply(frequencies, [1, 1 / 2, 1 / 4])
     return {
-        "q": q,
-        "k": k,
         "frequencies": frequencies,
         "wavelengths": np.divide(math.tau, frequencies),
         "angles": np.outer(range(5), frequencies),
@@ -117,7 +115,6 @@ def position_biases(literals):
         **{name: causal[name] for name in ("masked", "weights", "output")},
         "weights_alibi": alibi,
         "output_alibi": reference.matmul(alibi, v),
-        "distances": literals["DISTANCES"],
         "buckets": [bucket(distance) for distance in literals["DISTANCES"]],
         "weights_sink": sink,
         "sum_sink": [math.fsum(row) for row in sink],

@@ -41,4 +41,4 @@ def word_order(literals):
     w = np.diag(4 * [literals["STRETCH"]])
     computed = {name: steps[name] for name in ("scores", "scaled", "weights", "output")}
     aligned = [row.index(max(row)) for row in steps["weights"]]
-    return {"W_Q": w, "W_K": w, "Q": q, "K": k, "V": v, **computed, "aligned": aligned}
+    return {"W_Q": w, "W_K": w, "Q": q, "K": k, **computed, "aligned": aligned}
