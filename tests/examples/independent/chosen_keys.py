@@ -1,10 +1,10 @@
 """Chosen keys: sorted lists of Python numbers in place of masks, and counted products."""
 
-import cmath
 import math
 
 from tests import reference
 from tests.examples.comparison import independent
+from tests.examples.independent.models import rotated
 
 
 def softmax_over(scores, keys):
@@ -21,96 +21,126 @@ def largest(scores, candidates, count):
     return sorted(sorted(candidates, key=lambda j: (scores[j], j), reverse=True)[:count])
 
 
-def turned(row, position, base, pairs):
-    """Rotate pairs of features of a row as complex numbers."""
-    result = list(row)
-    for number, (a, b) in enumerate(pairs):
-        angle = position / base ** (number / len(pairs))
-        rotated = complex(row[a], row[b]) * cmath.exp(1j * angle)
-        result[a], result[b] = rotated.real, rotated.imag
-    return result
+def missed(weights, keys):
+    """Return the sum of the weights of all other keys."""
+    return sum(weight for j, weight in enumerate(weights) if j not in keys)
 
 
-@independent(
-    "chosen_keys",
-    "sorted lists of keys",
-    fixed=["K", "WINDOW", "BLOCK", "BLOCKS_CHOSEN", "BASE", "THEY"],
-)
-def chosen_keys(literals):
-    x, count = literals["X"], literals["K"][0]
-    n, they = len(x), literals["THEY"]
-    matrices = [literals[name] for name in ("W_Q", "INDEX_Q_1", "INDEX_Q_2", "INDEX_K")]
-    queries, index_1, index_2, keys = (reference.matmul(x, matrix) for matrix in matrices)
-    head_weights = reference.matmul(x, literals["HEAD_WEIGHTS"])
-    earlier = [list(range(i + 1)) for i in range(n)]
+def visible(keys_by_token):
+    """Return the mask in which each token sees its keys."""
+    return [[j in keys for j in range(len(keys_by_token))] for keys in keys_by_token]
 
-    def score(i, first, second, index_key):
-        heads = zip(head_weights[i], (first, second), strict=True)
-        return sum(weight * max(0, reference.dot(query, index_key)) for weight, query in heads)
 
-    scores = [[score(i, index_1[i], index_2[i], key) for key in keys] for i in range(n)]
-    attention = [[reference.dot(query, key) / 2 for key in x] for query in queries]
-    dense = [softmax_over(attention[i], earlier[i]) for i in range(n)]
-    chosen = [largest(scores[i], earlier[i], count) for i in range(n)]
-    sparse = [softmax_over(attention[i], chosen[i]) for i in range(n)]
-    left_out = [[j for j in earlier[i] if j not in chosen[i]] for i in range(n)]
-    rest = [softmax_over(attention[i], left_out[i]) for i in range(n)]
+def earlier_keys(literals):
+    """Return for each token the keys up to its own."""
+    return [list(range(i + 1)) for i in range(len(literals["X"]))]
 
-    means = [[(a + b) / 2 for a, b in zip(*x[j : j + 2], strict=True)] for j in range(0, n, 2)]
-    gate = [[reference.dot(query, mean) for mean in means] for query in queries]
-    finished = means[: they // 2]
-    summary_weights = reference.softmax_row([gate[they][j] / 2 for j in range(len(finished))])
-    blocks = []
-    for i in range(n):
-        own = i // 2
-        picked = {own, *largest(gate[i], range(own), 1)}
-        blocks.append([j for j in earlier[i] if j // 2 in picked])
-        gate[i] = [*gate[i][:own], math.inf, *[-math.inf] * (len(means) - own - 1)]
-    window = [earlier[i][-3:] for i in range(n)]
 
-    def missed(seen, i):
-        return sum(weight for j, weight in enumerate(dense[i]) if j not in seen)
+def scaled_scores(literals):
+    queries = reference.matmul(literals["X"], literals["W_Q"])
+    return [[reference.dot(query, key) / 2 for key in literals["X"]] for query in queries]
 
-    def visible(seen):
-        return [[j in keys for j in range(n)] for keys in seen]
 
-    def index_of_they(pairs):
-        rows = [
-            [turned(row, position, literals["BASE"], pairs) for position, row in enumerate(matrix)]
-            for matrix in (index_1, index_2, keys)
+def dense_weights(literals):
+    rows = zip(scaled_scores(literals), earlier_keys(literals), strict=True)
+    return [softmax_over(scores, keys) for scores, keys in rows]
+
+
+def index_rows(literals):
+    """Return the queries of both heads of the indexer, and the keys, which they share."""
+    names = ("INDEX_Q_1", "INDEX_Q_2", "INDEX_K")
+    return [reference.matmul(literals["X"], literals[name]) for name in names]
+
+
+def index_scores(literals, queries_1, queries_2, keys):
+    """Return the sums of positive products, weighted by head."""
+    head_weights = reference.matmul(literals["X"], literals["HEAD_WEIGHTS"])
+    return [
+        [
+            w_1 * max(0, reference.dot(q_1, key)) + w_2 * max(0, reference.dot(q_2, key))
+            for key in keys
         ]
-        return [score(they, rows[0][they], rows[1][they], key) for key in rows[2]]
+        for (w_1, w_2), q_1, q_2 in zip(head_weights, queries_1, queries_2, strict=True)
+    ]
 
-    steps = {}
-    for name, pairs in (("halves", [(0, 2), (1, 3)]), ("pairs", [(0, 1), (2, 3)])):
-        row = index_of_they(pairs)
-        steps[f"index_{name}"] = [*row[: they + 1], *[-math.inf] * (n - they - 1)]
-        steps[f"missed_{name}"] = missed(largest(row, earlier[they], count), they)
+
+FIXED = ["K", "WINDOW", "BLOCK", "BLOCKS_CHOSEN", "BASE", "THEY"]
+
+
+@independent("chosen_keys", "sorted lists of keys", fixed=FIXED)
+def chosen_keys(literals):
+    x, count, earlier = literals["X"], literals["K"][0], earlier_keys(literals)
+    queries_1, queries_2, keys = index_rows(literals)
+    index = index_scores(literals, queries_1, queries_2, keys)
+    chosen = [largest(row, earlier[i], count) for i, row in enumerate(index)]
+    left_out = [[j for j in earlier[i] if j not in keys] for i, keys in enumerate(chosen)]
+    dense, sparse, rest = (
+        [softmax_over(row, keys[i]) for i, row in enumerate(scaled_scores(literals))]
+        for keys in (earlier, chosen, left_out)
+    )
+    chosen_early = [largest(row, range(len(x)), count) for row in index]
     return {
-        **steps,
-        "products_1": [[reference.dot(query, key) for key in keys] for query in index_1],
-        "products_2": [[reference.dot(query, key) for key in keys] for query in index_2],
-        "head_weights": head_weights,
-        "index": [[s if j <= i else -math.inf for j, s in enumerate(scores[i])] for i in range(n)],
+        "products_1": [[reference.dot(query, key) for key in keys] for query in queries_1],
+        "products_2": [[reference.dot(query, key) for key in keys] for query in queries_2],
+        "head_weights": reference.matmul(x, literals["HEAD_WEIGHTS"]),
+        "index": [
+            [score if j <= i else -math.inf for j, score in enumerate(row)]
+            for i, row in enumerate(index)
+        ],
         "chosen": visible(chosen),
         "dense": dense,
         "sparse": sparse,
-        "missed": [missed(chosen[i], i) for i in range(n)],
+        "missed": list(map(missed, dense, chosen)),
         "output_dense": reference.matmul(dense, x),
         "output_sparse": reference.matmul(sparse, x),
         "rest": reference.matmul(rest, x),
+        "early": visible([[j for j in keys if j <= i] for i, keys in enumerate(chosen_early)]),
+    }
+
+
+@independent("chosen_keys", "lists of windows and blocks", fixed=FIXED)
+def windows_and_blocks(literals):
+    x, they, earlier = literals["X"], literals["THEY"], earlier_keys(literals)
+    dense = dense_weights(literals)
+    window = [keys[-3:] for keys in earlier]
+    means = [[(a + b) / 2 for a, b in zip(*x[j : j + 2], strict=True)] for j in range(0, len(x), 2)]
+    queries = reference.matmul(x, literals["W_Q"])
+    products = [[reference.dot(query, mean) for mean in means] for query in queries]
+    gate, blocks = [], []
+    for i, row in enumerate(products):
+        own = i // 2
+        picked = {own, *largest(row, range(own), 1)}
+        blocks.append([j for j in earlier[i] if j // 2 in picked])
+        gate.append([*row[:own], math.inf, *[-math.inf] * (len(means) - own - 1)])
+    summaries = means[: they // 2]
+    summary_weights = reference.softmax_row([z / 2 for z in products[they][: len(summaries)]])
+    return {
         "window": visible(window),
-        "missed_by_window": [missed(window[i], i) for i in range(n)],
+        "missed_by_window": list(map(missed, dense, window)),
         "gate": gate,
         "blocks": visible(blocks),
-        "missed_by_blocks": [missed(blocks[i], i) for i in range(n)],
+        "missed_by_blocks": list(map(missed, dense, blocks)),
         "summaries": means,
         "summary_weights": summary_weights,
-        "summary_output": reference.matmul([summary_weights], finished)[0],
-        "early": visible(
-            [[j for j in largest(scores[i], range(n), count) if j <= i] for i in range(n)]
-        ),
+        "summary_output": reference.matmul([summary_weights], summaries)[0],
     }
+
+
+@independent("chosen_keys", "sorted lists of keys, rotated as complex numbers", fixed=FIXED)
+def rotary_layouts(literals):
+    they, earlier = literals["THEY"], earlier_keys(literals)[literals["THEY"]]
+    computed = {}
+    for name, interleaved in (("halves", False), ("pairs", True)):
+        turned = [
+            [rotated(row, t, literals["BASE"], interleaved) for t, row in enumerate(rows)]
+            for rows in index_rows(literals)
+        ]
+        scores = index_scores(literals, *turned)[they]
+        hidden = [-math.inf] * (len(scores) - len(earlier))
+        computed[f"index_{name}"] = scores[: len(earlier)] + hidden
+        chosen = largest(scores, earlier, literals["K"][0])
+        computed[f"missed_{name}"] = missed(dense_weights(literals)[they], chosen)
+    return computed
 
 
 @independent(

@@ -8,6 +8,7 @@ import numpy as np
 
 from tests import reference
 from tests.examples.comparison import independent
+from tests.examples.independent.one_head import is_causal
 
 BIRDS, PASS, BOATS, BECAUSE, THEY = range(5)
 LOOPS = "slow loops"
@@ -32,11 +33,6 @@ def project(literals, rows, head=1):
     """Return the queries, keys and values of a head."""
     names = (f"W_Q_{head}", f"W_K_{head}", "W_V")
     return [reference.matmul(rows, literals[name]) for name in names]
-
-
-def is_causal(i, j):
-    """Whether word i may see word j under a causal mask."""
-    return j <= i
 
 
 def head(literals, number, rows, allowed=is_causal, **kwargs):

@@ -6,12 +6,8 @@ import numpy as np
 
 from tests import reference
 from tests.examples.comparison import independent
-from tests.examples.independent.one_head import one_head_steps
-
-
-def is_causal(i, j):
-    """Whether a causal mask lets query i see key j."""
-    return j <= i
+from tests.examples.independent.models import rotated
+from tests.examples.independent.one_head import is_causal, one_head_steps
 
 
 def boolean_mask(allowed, m, n):
@@ -222,7 +218,7 @@ def losses_of_copying_model(literals):
 )
 def mask_functions(literals):
     x, documents, parents = literals["X"], literals["DOCUMENTS"], literals["PARENTS"]
-    n, d = len(x), len(x[0])
+    n, d, second_document = len(x), len(x[0]), range(3, len(x))
     positions = [documents[:i].count(documents[i]) for i in range(n)]
     rules = {
         "causal": is_causal,
@@ -233,17 +229,10 @@ def mask_functions(literals):
         "packed": lambda i, j: is_causal(i, j) and (i < 3) == (j < 3),
     }
 
-    def angles(position):
-        return [position / 10000 ** (2 * pair / d) for pair in range(d // 2)]
-
     def with_position(row, position):
-        waves = [wave(angle) for angle in angles(position) for wave in (math.sin, math.cos)]
+        angles = [position / 10000 ** (2 * pair / d) for pair in range(d // 2)]
+        waves = [wave(angle) for angle in angles for wave in (math.sin, math.cos)]
         return [feature + wave for feature, wave in zip(row, waves, strict=True)]
-
-    def turned(row, position):
-        halves = zip(row[: d // 2], row[d // 2 :], angles(position), strict=True)
-        numbers = [complex(a, b) * complex(math.cos(t), math.sin(t)) for a, b, t in halves]
-        return [number.real for number in numbers] + [number.imag for number in numbers]
 
     def last_output(queries, values, keys):
         """Attend from the last token to the keys with these indices."""
@@ -252,26 +241,26 @@ def mask_functions(literals):
         columns = zip(*(values[j] for j in keys), strict=True)
         return [reference.dot(weights, column) for column in columns]
 
-    def added(positions, keys):
+    def output_with_added(positions, keys):
         rows = [with_position(row, position) for row, position in zip(x, positions, strict=True)]
         return last_output(rows, rows, keys)
 
-    def rotated(positions):
-        rows = [turned(row, position) for row, position in zip(x, positions, strict=True)]
-        return last_output(rows, x, range(3, n))
+    def output_with_rotary(positions):
+        rows = [rotated(row, t, base=10000) for row, t in zip(x, positions, strict=True)]
+        return last_output(rows, x, second_document)
 
-    paths = []
+    paths = []  # from the root of the draft to each token
     for token, parent in enumerate(parents):
         paths.append([token] if parent is None else [*paths[parent], token])
     return {
         "positions": positions,
         **{name: boolean_mask(rule, n, n) for name, rule in rules.items()},
-        "alone": added([0, 0, 0, *range(5)], range(3, n)),
-        "restarted": added(positions, range(3, n)),
-        "running": added(range(n), range(3, n)),
-        "open": added(positions, range(n)),
-        "turned_restarted": rotated(positions),
-        "turned_running": rotated(range(n)),
+        "alone": output_with_added([0, 0, 0, *range(5)], second_document),
+        "restarted": output_with_added(positions, second_document),
+        "running": output_with_added(range(n), second_document),
+        "open": output_with_added(positions, range(n)),
+        "turned_restarted": output_with_rotary(positions),
+        "turned_running": output_with_rotary(range(n)),
         "tree": boolean_mask(lambda i, j: j in paths[i], len(paths), len(paths)),
         "depth": [len(path) - 1 for path in paths],
     }

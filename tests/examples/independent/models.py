@@ -7,11 +7,7 @@ import numpy as np
 
 from tests import reference
 from tests.examples.comparison import independent
-
-
-def is_causal(i, j):
-    """Whether position i may see position j under a causal mask."""
-    return j <= i
+from tests.examples.independent.one_head import is_causal
 
 
 def rotated(row, position, base, interleaved=False):

@@ -6,6 +6,11 @@ from tests import reference
 from tests.examples.comparison import Computation, independent
 
 
+def is_causal(i, j):
+    """Whether a causal mask lets query i see key j."""
+    return j <= i
+
+
 def one_head_steps(literals):
     """Return all steps of a head, of one sequence `X` or of two, `X_q` and `X_kv`.
 
