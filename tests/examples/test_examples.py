@@ -14,11 +14,12 @@ from tests.examples import independent
 from tests.examples.comparison import COMPUTATIONS, Computation, compare
 from tests.examples.independent.one_head import one_head_steps, steps_of_one_head
 
+# Each module registers its computations when it is imported.
 for module in pkgutil.iter_modules(independent.__path__):
     importlib.import_module(f"{independent.__name__}.{module.name}")
 
 NAMES = examples.names()
-# Examples with no other steps than those of one head are compared with a loop and PyTorch.
+# Examples that have only the steps of one head are compared with a loop and with PyTorch.
 INPUTS = {"X", "X_q", "X_kv", "W_Q", "W_K", "W_V"}
 ONE_HEAD_STEPS = {"Q", "K", "V", "weights", "output"}
 
@@ -36,11 +37,9 @@ def has_one_head(name):
 ONE_HEAD = [name for name in NAMES if has_one_head(name)]
 
 
-def test_examples_are_classified_by_their_heads():
+def test_examples_of_one_head_are_found_by_their_steps():
     assert "self_attention" in ONE_HEAD
     assert "softmax_overflow" not in ONE_HEAD
-    assert HEADS["distinct_sizes"] == 1
-    assert HEADS["multi_head"] == 2
 
 
 def test_every_example_has_title_and_source():
@@ -65,7 +64,7 @@ def computations_of(name):
 
 
 def thorough_if_trained(name):
-    """Mark an example whose models are trained once more, which is slow, as thorough."""
+    """Mark an example as thorough if its comparison trains models, which is slow."""
     marks = [pytest.mark.thorough] if name.startswith("learning_") else []
     return pytest.param(name, marks=marks)
 
@@ -84,25 +83,26 @@ def function_of_module_that_imports_the_package(literals):
 
 
 @pytest.mark.parametrize(
-    ("functions", "message"),
+    ("function", "message"),
     [
-        ([], "self_attention has no independent computation"),
-        ([lambda literals: {}], "a loop computes nothing"),
-        ([lambda literals: {"weights": WEIGHTS}], "weights and a loop, perturbed"),
-        ([lambda literals: {"weights": WEIGHTS + 1e-9}], "weights and a loop, as committed"),
-        ([lambda literals: {"weights": WEIGHTS[0]}], r"as committed: \(3, 3\) and \(3,\)"),
-        ([lambda literals: examples.steps("self_attention")], "must not call examples.steps"),
-        ([lambda literals: {"weight": WEIGHTS}], "self_attention has no step weight"),
-        ([function_of_module_that_imports_the_package], "uses .*attention_steps.* of the package"),
+        (lambda literals: {}, "a loop computes nothing"),
+        (lambda literals: {"weights": WEIGHTS}, "weights and a loop, perturbed"),
+        (lambda literals: {"weights": WEIGHTS + 1e-9}, "weights and a loop, as committed"),
+        (lambda literals: {"weights": WEIGHTS[0]}, r"as committed: \(3, 3\) and \(3,\)"),
+        (lambda literals: examples.steps("self_attention"), "must not call examples.steps"),
+        (lambda literals: {"weight": WEIGHTS}, "self_attention has no step weight"),
+        (function_of_module_that_imports_the_package, "uses .*attention_steps.* of the package"),
     ],
 )
-def test_compare_rejects_dependent_computations(functions, message):
-    computations = [
-        Computation(function, method="a loop", rtol=1e-12, atol=1e-15, fixed=())
-        for function in functions
-    ]
+def test_compare_rejects_wrong_or_dependent_computation(function, message):
+    computation = Computation(function, method="a loop", rtol=1e-12, atol=1e-15, fixed=())
     with pytest.raises(AssertionError, match=message):
-        compare("self_attention", computations)
+        compare("self_attention", [computation])
+
+
+def test_compare_rejects_example_without_computation():
+    with pytest.raises(AssertionError, match="self_attention has no independent computation"):
+        compare("self_attention", [])
 
 
 def test_compare_rejects_tolerance_that_hides_a_wrong_digit():
@@ -130,21 +130,22 @@ def test_output_equals_pytorch(name, torch):
     np.testing.assert_allclose(steps["output"], expected.numpy(), rtol=1e-14)
 
 
-# Examples whose docstring says so are tested for it.
-DISTINCT_SIZES = "all sizes differ"
-
-
 def number_of_heads(name):
     """Return the number of heads with steps of their own, `Q_1` and so on, or one."""
     return max(1, sum(bool(re.fullmatch(r"Q_\d+", step)) for step in step_names(name)))
 
 
-# The number of heads of each example whose sizes all differ.
+# The number of heads of each example whose docstring says that all sizes differ.
 HEADS = {
     name: number_of_heads(name)
     for name in NAMES
-    if DISTINCT_SIZES in " ".join(examples.load(name).__doc__.split())
+    if "all sizes differ" in " ".join(examples.load(name).__doc__.split())
 }
+
+
+def test_heads_are_counted_by_their_queries():
+    assert HEADS["distinct_sizes"] == 1
+    assert HEADS["multi_head"] == 2
 
 
 @pytest.mark.parametrize(("name", "heads"), HEADS.items())
@@ -189,7 +190,7 @@ def test_outputs_in_tetrahedron_determine_the_weights():
     # The weights solve weights @ V = output, with a row sum of one.
     corners = np.vstack([steps["V"].T, np.ones(4)])
     outputs = np.vstack([steps["output"].T, np.ones(2)])
-    assert abs(np.linalg.det(corners)) > 1
+    assert abs(np.linalg.det(corners)) > 1, "the corners do not lie in one plane"
     weights = np.linalg.solve(corners, outputs).T
     np.testing.assert_allclose(weights, steps["weights"], rtol=1e-12)
 
@@ -198,16 +199,16 @@ def test_outputs_in_space_lie_inside_triangle_of_values():
     steps = examples.steps("values_in_space")
     corner, *other_corners = steps["V"]
     side_1, side_2 = other_corners - corner
-    normal = np.cross(side_1, side_2)
-    assert normal[1] != 0, "the triangle is tilted, so the third axis matters"
-    np.testing.assert_allclose((steps["output"] - corner) @ normal, 0, atol=1e-14)
-    for output in steps["output"]:
-        # Barycentric coordinates: the areas of partial triangles over that of the whole.
-        from_corner = output - corner
-        share_1 = np.cross(from_corner, side_2) @ normal / (normal @ normal)
-        share_2 = np.cross(side_1, from_corner) @ normal / (normal @ normal)
-        assert min(share_1, share_2) > 0
-        assert share_1 + share_2 < 1
+    axes = np.column_stack([side_1, side_2, np.cross(side_1, side_2)])
+    share_1, share_2, height = np.linalg.solve(axes, (steps["output"] - corner).T)
+    np.testing.assert_allclose(height, 0, atol=1e-14)
+    assert np.all((share_1 > 0) & (share_2 > 0) & (share_1 + share_2 < 1))
+
+
+def test_triangle_of_values_in_space_is_tilted():
+    corner, *other_corners = examples.steps("values_in_space")["V"]
+    normal = np.cross(*(other_corners - corner))
+    assert normal[1] != 0, "so the third axis matters"
 
 
 def test_values_in_space_extend_the_planar_example():
