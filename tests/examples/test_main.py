@@ -66,9 +66,12 @@ def test_show_names_an_example_with_other_doctests(
     )
 
 
-def test_show_as_json_and_latex(capsys):
+def test_show_as_json(capsys):
     main(["show", "self_attention", "--format", "json"])
     assert json.loads(capsys.readouterr().out)["scores"] == [[0, 4, 4], [4, 0, 4], [4, 4, 8]]
+
+
+def test_show_as_latex(capsys):
     main(["show", "self_attention", "--format", "latex"])
     assert r"K = \begin{bmatrix} 0 & 2 \\ 2 & 0 \\ 2 & 2 \end{bmatrix}" in capsys.readouterr().out
 
@@ -93,7 +96,7 @@ def test_verify_agrees(three_examples, capsys):
 
 def test_verify_fails_if_a_digit_differs(three_examples, capsys, monkeypatch):
     example = examples.load("self_attention")
-    monkeypatch.setattr(example, "X", [[1, 0, 1, 0], [0, 1, 0, 1], [1, 1, 1, 2]])
+    monkeypatch.setattr(example, "X", [*example.X[:-1], [1, 1, 1, 2]])
     assert main(["verify"]) == 1
     lines = capsys.readouterr().out.splitlines()
     assert "self_attention: DIFFERS from its committed digits" in lines
@@ -146,6 +149,9 @@ def wide_terminal(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
 
 
+COMMANDS = "list | show | verify | check | diagnose"
+
+
 def argparse_output(capsys, *arguments):
     """Return the exit status and the lines that argparse prints, without extra spaces."""
     with pytest.raises(SystemExit) as exit_info:
@@ -157,25 +163,28 @@ def argparse_output(capsys, *arguments):
 def test_help_names_the_commands(capsys, wide_terminal):
     status, lines = argparse_output(capsys, "--help")
     assert status == 0
-    assert (
-        lines[0]
-        == "usage: python -m attention_docs [-h] list | show | verify | check | diagnose ..."
-    )
+    assert lines[0] == f"usage: python -m attention_docs [-h] {COMMANDS} ..."
     assert __main__.__doc__ in lines
     assert "list list the worked examples" in lines
     assert "show print every step of one example" in lines
     assert "verify compare every example with its committed digits" in lines
-    assert "name an example, as `list` prints it" in argparse_output(capsys, "show", "--help")[1]
 
 
-def test_invalid_choice_is_refused_with_the_choices(capsys, wide_terminal):
+def test_help_of_show_names_its_argument(capsys, wide_terminal):
+    _, lines = argparse_output(capsys, "show", "--help")
+    assert "name an example, as `list` prints it" in lines
+
+
+def test_missing_command_is_refused_with_the_commands(capsys, wide_terminal):
     status, lines = argparse_output(capsys)
     assert status == 2
-    assert lines[-1].endswith(
-        "the following arguments are required: list | show | verify | check | diagnose"
-    )
-    for option, choices in (("--format", "text,latex,json"), ("--backend", "numpy,cupy")):
-        status, lines = argparse_output(capsys, "show", "self_attention", option, "nope")
-        assert status == 2
-        assert f"[{option} {{{choices}}}]" in lines[0]
-        assert "invalid choice: 'nope'" in lines[-1]
+    assert lines[-1].endswith(f"the following arguments are required: {COMMANDS}")
+
+
+@pytest.mark.parametrize("choices", ["--format {text,latex,json}", "--backend {numpy,cupy}"])
+def test_invalid_choice_is_refused_with_the_choices(choices, capsys, wide_terminal):
+    option, _ = choices.split()
+    status, lines = argparse_output(capsys, "show", "self_attention", option, "nope")
+    assert status == 2
+    assert f"[{choices}]" in lines[0]
+    assert "invalid choice: 'nope'" in lines[-1]
