@@ -17,9 +17,8 @@ def merged(states):
         largest = max(maximum, other_maximum)
         old, new = (math.exp(float(m) - float(largest)) for m in (maximum, other_maximum))
         total = HALF(old * float(total) + new * float(other_total))
-        sums = [
-            HALF(old * float(a) + new * float(b)) for a, b in zip(sums, other_sums, strict=True)
-        ]
+        pairs = zip(sums, other_sums, strict=True)
+        sums = [HALF(old * float(a) + new * float(b)) for a, b in pairs]
         maximum = largest
     return maximum, total, sums
 
@@ -30,27 +29,29 @@ def split_sums(literals):
     q, keys, values = literals["Q"][0][0], literals["K"], literals["V"]
     scores = [float(q) * float(key[0]) for key in keys]
 
-    def state(part):
-        maximum = max(scores[j] for j in part)
-        powers = [math.exp(scores[j] - maximum) for j in part]
-        rows = [values[j] for j in part]
-        sums = [HALF(reference.dot(powers, column)) for column in zip(*rows, strict=True)]
+    def state(piece):
+        """Return the state of a range of keys."""
+        maximum = max(scores[j] for j in piece)
+        powers = [math.exp(scores[j] - maximum) for j in piece]
+        columns = zip(*(values[j] for j in piece), strict=True)
+        sums = [HALF(reference.dot(powers, column)) for column in columns]
         return HALF(maximum), HALF(math.fsum(powers)), sums
 
     def states(size):
         return [state(range(start, start + size)) for start in range(0, 8, size)]
 
-    def output(of_all):
-        return [float(HALF(float(x) / float(of_all[1]))) for x in of_all[2]]
+    def output(state):
+        _, total, sums = state
+        return [float(HALF(float(x) / float(total))) for x in sums]
 
-    ends = [merged(states(size)) for size in (8, 4, 2, 1)]
+    merged_states = [merged(states(size)) for size in (8, 4, 2, 1)]
     return {
         "forward": float(((a + b) + c) + d),
         "in_pairs": float((a + b) + (c + d)),
         "backward": float(a + (b + (c + d))),
         "exact": reference.matmul([reference.softmax_row(scores)], values)[0],
-        "outputs": [output(end) for end in ends],
-        "totals": [float(end[1]) for end in ends],
+        "outputs": list(map(output, merged_states)),
+        "totals": [float(total) for _, total, _ in merged_states],
         "last_first": output(merged(states(2)[::-1])),
     }
 
@@ -59,15 +60,19 @@ def split_sums(literals):
 def quantised_cache(literals):
     q, keys, values = literals["Q"][0], literals["K"], literals["V"]
     levels = 2 ** (literals["BITS"][0] - 1) - 1
-    by_channel = [max(abs(key[c]) for key in keys) / levels for c in range(4)]
-    by_token = [max(map(abs, key)) / levels for key in keys]
-    of_values = [max(map(abs, value)) / levels for value in values]
-    codes = [[round(key[c] / by_channel[c]) for c in range(4)] for key in keys]
-    channel = [[code[c] * by_channel[c] for c in range(4)] for code in codes]
-    token = [[round(x / s) * s for x in key] for key, s in zip(keys, by_token, strict=True)]
-    restored = [
-        [round(x / t) * t for x in value] for value, t in zip(values, of_values, strict=True)
-    ]
+
+    def scale(numbers):
+        return max(map(abs, numbers)) / levels
+
+    def restored(numbers):
+        return [round(x / scale(numbers)) * scale(numbers) for x in numbers]
+
+    channels = list(zip(*keys, strict=True))
+    scales = list(map(scale, channels))
+    codes = [[round(x / s) for x, s in zip(key, scales, strict=True)] for key in keys]
+    keys_by_channel = list(zip(*map(restored, channels), strict=True))
+    keys_by_token = list(map(restored, keys))
+    values_by_token = list(map(restored, values))
 
     def scores(key_rows):
         return [reference.dot(q, key) / 2 for key in key_rows]
@@ -75,29 +80,28 @@ def quantised_cache(literals):
     def largest_error(key_rows):
         return max(abs(a - b) for a, b in zip(scores(key_rows), scores(keys), strict=True))
 
-    weights = [reference.softmax_row(scores(rows)) for rows in (keys, channel, token)]
+    caches = [(keys, values), (keys_by_channel, values_by_token), (keys_by_token, values_by_token)]
+    weights = [reference.softmax_row(scores(key_rows)) for key_rows, _ in caches]
     outputs = [
-        reference.matmul([row], rows)[0]
-        for row, rows in zip(weights, (values, restored, restored), strict=True)
+        reference.matmul([row], value_rows)[0]
+        for row, (_, value_rows) in zip(weights, caches, strict=True)
     ]
-    epsilon = math.fsum(abs(x) * s for x, s in zip(q, by_channel, strict=True)) / 4
-    sizes = [
-        math.fsum(a * abs(value[feature]) for a, value in zip(weights[0], values, strict=True))
-        for feature in range(2)
-    ]
+    epsilon = reference.dot(map(abs, q), scales) / 4
+    sizes = [reference.dot(weights[0], map(abs, column)) for column in zip(*values, strict=True)]
+    largest_rounding = max(map(scale, values)) / 2
     return {
         "levels": [levels],
-        "scales": by_channel,
+        "scales": scales,
         "codes": codes,
-        "K_by_channel": channel,
-        "K_by_token": token,
-        "V_by_token": restored,
+        "K_by_channel": keys_by_channel,
+        "K_by_token": keys_by_token,
+        "V_by_token": values_by_token,
         "weights": weights,
         "outputs": outputs,
         "epsilon": epsilon,
-        "score_error": largest_error(channel),
-        "epsilon_by_token": max(by_token) * math.fsum(map(abs, q)) / 4,
-        "score_error_by_token": largest_error(token),
+        "score_error": largest_error(keys_by_channel),
+        "epsilon_by_token": max(map(scale, keys)) * math.fsum(map(abs, q)) / 4,
+        "score_error_by_token": largest_error(keys_by_token),
         "output_error": [abs(a - b) for a, b in zip(outputs[0], outputs[1], strict=True)],
-        "output_bound": [(math.exp(2 * epsilon) - 1) * size + max(of_values) / 2 for size in sizes],
+        "output_bound": [(math.exp(2 * epsilon) - 1) * size + largest_rounding for size in sizes],
     }

@@ -67,8 +67,9 @@ def feed_forward(literals, rows):
     return before, hidden, reference.matmul(hidden, literals["W_2"])
 
 
-def block(literals, rows, extra):
-    """Return the block's output, from its input and what attention adds to it."""
+def block(literals, rows, extra=None):
+    """Return the block's output; `extra` replaces what the two heads add to its input."""
+    extra = multi_head_output(literals, rows) if extra is None else extra
     attended = layer_norm(add(rows, extra))
     return layer_norm(add(attended, feed_forward(literals, attended)[2]))
 
@@ -331,14 +332,12 @@ def argmax(row):
 @independent("course_next_token", LOOPS)
 def course_next_token(literals):
     rows = add_positions(literals)
-    output = block(literals, rows, multi_head_output(literals, rows))
+    output = block(literals, rows)
     predicted = probabilities(literals, output)
     other = add(swap_nouns(literals["X"]), literals["E"])
     losses = [-math.log(row[i + 1]) for i, row in enumerate(predicted)]
     longer = [*rows, literals["FLY_WITH_POSITION"]]
-    appended = probabilities(
-        literals, block(literals, longer, multi_head_output(literals, longer))
-    )[-1]
+    appended = probabilities(literals, block(literals, longer))[-1]
     logits = reference.matmul(output, literals["W_VOCABULARY"])
     tempered = [
         reference.softmax_row([z / temperature for z in logits[-1]])
@@ -348,9 +347,7 @@ def course_next_token(literals):
         "output": output,
         "logits": logits,
         "probabilities": predicted,
-        "probabilities_swapped": probabilities(
-            literals, block(literals, other, multi_head_output(literals, other))
-        ),
+        "probabilities_swapped": probabilities(literals, block(literals, other)),
         "next_token": argmax(predicted[-1]),
         "losses": losses,
         "loss": statistics.fmean(losses),
@@ -365,7 +362,7 @@ def course_writing(literals):
     vectors = [*(row[:5] for row in literals["X"]), *literals["ADDED"]]
     rows, computed = add_positions(literals), {"probabilities": [], "cumulative": [], "written": []}
     for number in literals["DRAWS"]:
-        described = block(literals, rows, multi_head_output(literals, rows))
+        described = block(literals, rows)
         logits = reference.matmul(described, literals["W_VOCABULARY"])[-1]
         row = reference.softmax_row([z / literals["TEMPERATURE"][0] for z in logits])
         cumulative = list(itertools.accumulate(row))[:-1]
@@ -438,7 +435,7 @@ def course_step(literals):
     answers = [row.index(1) for row in literals["Y"]]
     exchanged = [{BIRDS: BOATS, BOATS: BIRDS, fly: sail}.get(word, word) for word in answers]
     rows = add_positions(literals)
-    output = block(literals, rows, multi_head_output(literals, rows))
+    output = block(literals, rows)
     p = probabilities(literals, output)
     d_logits = [
         [(q - (j == answer)) / len(p) for j, q in enumerate(row)]
@@ -449,7 +446,7 @@ def course_step(literals):
     after = {"W_VOCABULARY": add(literals["W_VOCABULARY"], steps)}
     p_after = probabilities(after, output)
     other = add(swap_nouns(literals["X"]), literals["E"])
-    output_other = block(literals, other, multi_head_output(literals, other))
+    output_other = block(literals, other)
     columns = [transpose(m)[fly] for m in (literals["W_VOCABULARY"], steps, *after.values())]
 
     def loss(rows, answers):
@@ -477,7 +474,7 @@ def course_test(literals):
     q, k, v = project(literals, x)
     steps = reference.every_step(q, k, v)
     rows = add(x, literals["E"])
-    predicted = probabilities(literals, block(literals, rows, multi_head_output(literals, rows)))
+    predicted = probabilities(literals, block(literals, rows))
     queries, keys, _ = project(literals, rows)
     return {
         "slope": reference.softmax_slopes(steps["scaled"][PASS])[2][2],

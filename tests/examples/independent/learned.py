@@ -216,7 +216,7 @@ def first_sentence_steps(matrices, rows):
         "V_2": v,
         "masked_2": head["masked"],
         "output_2": head["output"],
-        "block": course.block(matrices, rows, course.multi_head_output(matrices, rows)),
+        "block": course.block(matrices, rows),
     }
 
 
