@@ -380,10 +380,7 @@ def probabilities_without(literals, component, words=None):
     words = words or literals["X"]
     rows = words if component == "positions" else add(words, literals["E"])
     heads = [i for i in (1, 2) if component != f"head {i}"]
-    changed = {
-        "scale": {"divisor": 1},
-        "mask": {"allowed": lambda i, j: True},
-    }
+    changed = {"scale": {"divisor": 1}, "mask": {"allowed": lambda i, j: True}}
     extra = multi_head_output(literals, rows, heads, **changed.get(component, {}))
     rows = extra if component == "first residual sum" else add(rows, extra)
     rows = rows if component in ("first norm", "both norms") else layer_norm(rows)

@@ -149,11 +149,7 @@ def backward(net, w, tokens, answers):
         d_weights = dx @ v.mT
         d_scores = weights * (d_weights - (weights * d_weights).sum(axis=2, keepdims=True))
         d_scores /= math.sqrt(net.d_k) if net.scaled else 1
-        by_role = {
-            "Q": d_scores @ k,
-            "K": d_scores.mT @ q,
-            "V": weights.mT @ dx,
-        }
+        by_role = {"Q": d_scores @ k, "K": d_scores.mT @ q, "V": weights.mT @ dx}
         dx = dx if net.residual else np.zeros_like(dx)
         for role, gradient in by_role.items():
             gradients[role, layer] = summed_products(x, gradient)

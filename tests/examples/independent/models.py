@@ -202,11 +202,7 @@ def model_memory(literals):
     }
 
 
-@independent(
-    "cache_sizes",
-    "the bytes of the arrays of a token",
-    fixed=["LAYERS", "NUMBERS"],
-)
+@independent("cache_sizes", "the bytes of the arrays of a token", fixed=["LAYERS", "NUMBERS"])
 def cache_sizes(literals):
     layers = [32, 32, 32, 27, 27]
     # The arrays that one layer of each model keeps for a token: keys and values, or a latent and a
