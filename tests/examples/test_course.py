@@ -10,7 +10,7 @@ from attention_docs.render.text import as_text
 
 MATRICES = examples.load("course_sentence").given_matrices(np)
 SIZES = examples.steps("course_sentence")["sizes"].tolist()
-N, D_MODEL, D_K, D_V, H, ALL_D_K, ALL_D_V, D_FF, VOCABULARY_SIZE = SIZES
+N, D_MODEL, D_K, D_V, H, _, _, D_FF, VOCABULARY_SIZE = SIZES
 BIRDS, PASS, BOATS, BECAUSE, THEY = range(N)
 FIRST_NOUN = 0
 EXAMPLES_OF_COURSE = [name for name in examples.names() if name.startswith("course_")]
@@ -31,8 +31,6 @@ def test_nine_sizes_are_one_to_nine():
 
 
 def test_matrices_have_the_sizes():
-    assert (len(WORDS), len(VOCABULARY)) == (N, VOCABULARY_SIZE)
-    assert (ALL_D_K, ALL_D_V) == (H * D_K, H * D_V)
     shapes = {
         "X": (N, D_MODEL),
         "E": (N, D_MODEL),
@@ -222,10 +220,6 @@ def test_nine_of_ten_seeds_learn_every_held_out_sentence(learned):
 
 def test_uniform_weights_cannot_learn_the_held_out_sentences(learned):
     assert learned["accuracy_uniform"].max() < 60
-
-
-def test_learned_model_has_the_lowest_loss_of_all_seeds(learned):
-    assert learned["loss"][-1] == learned["loss_by_seed"].min()
 
 
 def test_learned_model_has_the_sizes_of_the_course():

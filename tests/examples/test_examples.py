@@ -130,22 +130,8 @@ def test_output_equals_pytorch(name, torch):
     np.testing.assert_allclose(steps["output"], expected.numpy(), rtol=1e-14)
 
 
-def number_of_heads(name):
-    """Return the number of heads with steps of their own, `Q_1` and so on, or one."""
-    return max(1, sum(bool(re.fullmatch(r"Q_\d+", step)) for step in step_names(name)))
-
-
-# The number of heads of each example whose docstring says that all sizes differ.
-HEADS = {
-    name: number_of_heads(name)
-    for name in NAMES
-    if "all sizes differ" in " ".join(examples.load(name).__doc__.split())
-}
-
-
-def test_heads_are_counted_by_their_queries():
-    assert HEADS["distinct_sizes"] == 1
-    assert HEADS["multi_head"] == 2
+# Examples in which all sizes differ, and the number of their heads.
+HEADS = {"distinct_sizes": 1, "two_sequences": 1, "multi_head": 2}
 
 
 @pytest.mark.parametrize(("name", "heads"), HEADS.items())

@@ -122,13 +122,6 @@ def test_published_class_equals_its_formula_in_pytorch(torch):
     np.testing.assert_allclose(SOURCE_CLASSES["output_as_in_the_source"], output, rtol=1e-13)
 
 
-def test_sizes_of_unused_layers_equal_pytorch(torch):
-    queries, keys, values = (torch.nn.Linear(HEAD_DIM, EMBED_SIZE, bias=False) for _ in "QKV")
-    parameters = sum(layer.weight.numel() for layer in (queries, keys, values))
-    assert SOURCE_CLASSES["unused_parameters"] == parameters
-    assert SOURCE_CLASSES["features_if_applied"] == HEADS * values.out_features
-
-
 def test_scores_without_projections_are_symmetric():
     scores = SOURCE_CLASSES["scores_1_not_projected"]
     np.testing.assert_array_equal(scores, scores.T)

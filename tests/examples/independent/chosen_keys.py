@@ -31,19 +31,11 @@ def visible(keys_by_token):
     return [[j in keys for j in range(len(keys_by_token))] for keys in keys_by_token]
 
 
-def earlier_keys(literals):
-    """Return for each token the keys up to its own."""
-    return [list(range(i + 1)) for i in range(len(literals["X"]))]
-
-
-def scaled_scores(literals):
-    queries = reference.matmul(literals["X"], literals["W_Q"])
-    return [[reference.dot(query, key) / 2 for key in literals["X"]] for query in queries]
-
-
-def dense_weights(literals):
-    rows = zip(scaled_scores(literals), earlier_keys(literals), strict=True)
-    return [softmax_over(scores, keys) for scores, keys in rows]
+def weights_over(literals, keys_by_token):
+    """Return the attention weights if each token sees only its keys."""
+    x, queries = literals["X"], reference.matmul(literals["X"], literals["W_Q"])
+    scores = [[reference.dot(query, key) / 2 for key in x] for query in queries]
+    return list(map(softmax_over, scores, keys_by_token))
 
 
 def index_rows(literals):
@@ -64,20 +56,19 @@ def index_scores(literals, queries_1, queries_2, keys):
     ]
 
 
+# The keys that each of the eight tokens sees under a causal mask.
+EARLIER = [list(range(i + 1)) for i in range(8)]
 FIXED = ["K", "WINDOW", "BLOCK", "BLOCKS_CHOSEN", "BASE", "THEY"]
 
 
 @independent("chosen_keys", "sorted lists of keys", fixed=FIXED)
 def chosen_keys(literals):
-    x, count, earlier = literals["X"], literals["K"][0], earlier_keys(literals)
+    x, count = literals["X"], literals["K"][0]
     queries_1, queries_2, keys = index_rows(literals)
     index = index_scores(literals, queries_1, queries_2, keys)
-    chosen = [largest(row, earlier[i], count) for i, row in enumerate(index)]
-    left_out = [[j for j in earlier[i] if j not in keys] for i, keys in enumerate(chosen)]
-    dense, sparse, rest = (
-        [softmax_over(row, keys[i]) for i, row in enumerate(scaled_scores(literals))]
-        for keys in (earlier, chosen, left_out)
-    )
+    chosen = [largest(row, EARLIER[i], count) for i, row in enumerate(index)]
+    left_out = [[j for j in EARLIER[i] if j not in keys] for i, keys in enumerate(chosen)]
+    dense, sparse, rest = (weights_over(literals, keys) for keys in (EARLIER, chosen, left_out))
     chosen_early = [largest(row, range(len(x)), count) for row in index]
     return {
         "products_1": [[reference.dot(query, key) for key in keys] for query in queries_1],
@@ -100,9 +91,8 @@ def chosen_keys(literals):
 
 @independent("chosen_keys", "lists of windows and blocks", fixed=FIXED)
 def windows_and_blocks(literals):
-    x, they, earlier = literals["X"], literals["THEY"], earlier_keys(literals)
-    dense = dense_weights(literals)
-    window = [keys[-3:] for keys in earlier]
+    x, they, dense = literals["X"], literals["THEY"], weights_over(literals, EARLIER)
+    window = [keys[-3:] for keys in EARLIER]
     means = [[(a + b) / 2 for a, b in zip(*x[j : j + 2], strict=True)] for j in range(0, len(x), 2)]
     queries = reference.matmul(x, literals["W_Q"])
     products = [[reference.dot(query, mean) for mean in means] for query in queries]
@@ -110,7 +100,7 @@ def windows_and_blocks(literals):
     for i, row in enumerate(products):
         own = i // 2
         picked = {own, *largest(row, range(own), 1)}
-        blocks.append([j for j in earlier[i] if j // 2 in picked])
+        blocks.append([j for j in EARLIER[i] if j // 2 in picked])
         gate.append([*row[:own], math.inf, *[-math.inf] * (len(means) - own - 1)])
     summaries = means[: they // 2]
     summary_weights = reference.softmax_row([z / 2 for z in products[they][: len(summaries)]])
@@ -128,8 +118,8 @@ def windows_and_blocks(literals):
 
 @independent("chosen_keys", "sorted lists of keys, rotated as complex numbers", fixed=FIXED)
 def rotary_layouts(literals):
-    they, earlier = literals["THEY"], earlier_keys(literals)[literals["THEY"]]
-    computed = {}
+    they, computed = literals["THEY"], {}
+    dense, earlier = weights_over(literals, EARLIER)[they], EARLIER[they]
     for name, interleaved in (("halves", False), ("pairs", True)):
         turned = [
             [rotated(row, t, literals["BASE"], interleaved) for t, row in enumerate(rows)]
@@ -139,7 +129,7 @@ def rotary_layouts(literals):
         hidden = [-math.inf] * (len(scores) - len(earlier))
         computed[f"index_{name}"] = scores[: len(earlier)] + hidden
         chosen = largest(scores, earlier, literals["K"][0])
-        computed[f"missed_{name}"] = missed(dense_weights(literals)[they], chosen)
+        computed[f"missed_{name}"] = missed(dense, chosen)
     return computed
 
 
