@@ -12,7 +12,8 @@ from tests.examples.independent import course
 from tests.examples.independent.learning import adam, summed_products
 
 SIZES = {"d": 7, "k": 3, "v": 4, "f": 1}
-BOTH = (["birds", "boats"], ["boats", "birds"])
+SENTENCE = ["birds", "pass", "boats", "because", "they"]
+SWAPPED = ["boats", "pass", "birds", "because", "they"]
 
 
 def sentences(nouns, verbs, reasons):
@@ -153,7 +154,6 @@ def training(literals):
         *(evaluate(w, test, is_uniform=True) for w in uniform), strict=True
     )
     vectors = dict(zip(words, learned[-1]["X"], strict=True))
-    sentence = ["birds", "pass", "boats", "because", "they"]
     uncut = learned[-1]
     without = [{**uncut, f"W_O_{i}": 0 * uncut[f"W_O_{i}"]} for i in "12"]
     return {
@@ -167,7 +167,7 @@ def training(literals):
         "loss_by_seed": losses,
         "accuracy_by_seed": [evaluate(run[-1], test)[1] for run in runs],
         "best_seed": best,
-        "X": [vectors[word] for word in sentence],
+        "X": [vectors[word] for word in SENTENCE],
         "accuracy_without": [evaluate(w, test)[1] for w in (uncut, *without)],
     }
 
@@ -177,9 +177,7 @@ def answers(literals):
     words, _, _, runs, _, best, _ = train_again(literals)
     first, last = ({k: w.tolist() for k, w in runs[best][i].items()} for i in (0, -1))
     computed = {"next_words": [], "fly": [], "sail": [], "log_odds": []}
-    for x, y in BOTH:
-        sentence = [x, "pass", y, "because", "they"]
-        suffix = "" if x == "birds" else "_swapped"
+    for sentence, suffix in ((SENTENCE, ""), (SWAPPED, "_swapped")):
         for i in (1, 2):
             computed[f"weights_{i}{suffix}"] = attention_weights(last, i, words, sentence)
             if not suffix:
@@ -188,9 +186,7 @@ def answers(literals):
         if not suffix:
             computed |= first_sentence_steps(last, rows)
             computed["reasons"] = [chance(last, rows)[words.index(r)] for r in literals["REASONS"]]
-        chances = []
-        for heads in ((1, 2), (2,), (1,)):
-            chances.append(chance(last, rows, heads))
+        chances = [chance(last, rows, heads) for heads in ((1, 2), (2,), (1,))]
         computed["next_words"].append([row.index(max(row)) for row in chances])
         for word in ("fly", "sail"):
             computed[word].append([row[words.index(word)] for row in chances])
@@ -238,10 +234,9 @@ def before_training(literals):
     drawn = initial_weights(len(words), literals["SEED"], literals["DEVIATION"])
     rounded = {name: matrix.round(3) for name, matrix in drawn.items()}
     lists = {name: matrix.tolist() for name, matrix in rounded.items()}
-    sentence = ["birds", "pass", "boats", "because", "they"]
-    chances = chance(lists, embed(lists, words, sentence))
+    chances = chance(lists, embed(lists, words, SENTENCE))
     return {
         "loss": loss(rounded, rows[~held_out]),
-        **{f"weights_{i}": attention_weights(lists, i, words, sentence) for i in (1, 2)},
+        **{f"weights_{i}": attention_weights(lists, i, words, SENTENCE) for i in (1, 2)},
         "reasons": [chances[words.index(reason)] for reason in literals["REASONS"]],
     }

@@ -14,29 +14,19 @@ from tests.examples.comparison import independent
 def column_vectors(literals):
     tokens = np.transpose(literals["I"])
     q, k, v = (reference.matmul(tokens, np.transpose(literals[f"W_{letter}"])) for letter in "QKV")
-    unscaled = reference.every_step(q, k, v, divisor=1)
+    unscaled = {"Q": q, "K": k, "V": v, **reference.every_step(q, k, v, divisor=1)}
     scaled = reference.every_step(q, k, v)
-    rows = {
-        "Q_rows": q,
-        "K_rows": k,
-        "V_rows": v,
-        "scores_rows": unscaled["scores"],
-        "weights_rows": unscaled["weights"],
-        "output_rows": unscaled["output"],
-    }
+    row_steps = ("Q", "K", "V", "scores", "weights", "output")
     columns = {
-        "Q": q,
-        "K": k,
-        "V": v,
+        **{name: unscaled[name] for name in ("Q", "K", "V", "weights")},
         "A": unscaled["scores"],
-        "weights": unscaled["weights"],
         "B": unscaled["output"],
         "A_scaled": scaled["scaled"],
         "weights_scaled": scaled["weights"],
         "B_scaled": scaled["output"],
     }
     return {
-        **rows,
+        **{f"{name}_rows": unscaled[name] for name in row_steps},
         **{name: np.transpose(step) for name, step in columns.items()},
         "q_1": q[0],
         "alpha_1": unscaled["scores"][0],
