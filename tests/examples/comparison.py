@@ -17,7 +17,7 @@ import numpy as np
 
 from attention_docs import examples
 
-# Pages show four decimals, or two significant digits of smaller numbers; half of the last digit of each.
+# Half of the last digit that pages show: the fourth decimal, or of smaller numbers the second digit.
 HALF_LAST_DECIMAL, HALF_SECOND_DIGIT = 0.5e-4, 0.5e-1
 
 
@@ -80,7 +80,7 @@ def compare(example, computations):
 
 
 def compare_with(example, computation, changes):
-    """Compare steps with a computation, after changes of literals; return the names of the steps."""
+    """Change literals, compare steps with a computation, and return the names of these steps."""
     refuse_steps = AssertionError("an independent computation must not call examples.steps")
     with patched_literals(example, changes):
         steps = examples.steps(example)
@@ -96,7 +96,7 @@ def compare_with(example, computation, changes):
 
 
 def assert_close(actual, expected, computation, message):
-    """Fail unless arrays agree within the tolerances, and these would detect a wrong digit."""
+    """Fail if arrays differ by more than the tolerances, or if these would hide a wrong digit."""
     assert actual.shape == expected.shape, f"{message}: {actual.shape} and {expected.shape}"
     tolerances = {"rtol": computation.rtol, "atol": computation.atol}
     np.testing.assert_allclose(actual, expected, **tolerances, err_msg=message)
@@ -133,7 +133,7 @@ def is_from_package(value):
 
 
 def with_dependencies(module):
-    """Return the module of an example, after those of the examples that it is built from."""
+    """Return the modules of all examples that an example imports from, and then its own."""
     example_names = {f"{examples.__name__}.{name}" for name in examples.names()}
     imported = {
         inspect.getmodule(value)
@@ -174,7 +174,7 @@ def is_array(value):
 
 
 def perturbed_literals(example, fixed, seed=0, size=0.1):
-    """Return the literal arrays with noise up to a size added, also to zeros, keyed by `id`."""
+    """Return the literal arrays, keyed by `id`, with noise between -size and size added."""
     random, perturbed = np.random.RandomState(seed), {}
     for name, value in literals(example).items():
         if name not in fixed and is_array(value):

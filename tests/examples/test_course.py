@@ -19,6 +19,7 @@ FORMULA, ORDER, HEADS, BLOCK, NEXT = (
     for name in ("formula", "order", "heads", "block", "next_token")
 )
 ABLATIONS = ["nothing", *PARTS]
+# log(fly / sail) after each sentence, by what is left out of the model.
 LOG_ODDS = dict(zip(ABLATIONS, NEXT["log_odds"].T, strict=True))
 
 

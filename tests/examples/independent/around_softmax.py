@@ -1,4 +1,4 @@
-"""What stands around the softmax: norms, a gate, a one, a temperature and slopes, head by head."""
+"""Norms, gates, a one in the denominator, temperatures and ALiBi's slopes, number by number."""
 
 import cmath
 import math

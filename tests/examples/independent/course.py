@@ -250,7 +250,7 @@ def course_heads(literals):
 
 
 def one_head_over_both(literals):
-    """Return the steps of a single head whose scores are the sums of those of both heads."""
+    """Return the steps of one head that has the queries and keys of both heads, side by side."""
     (q_1, k_1, v), (q_2, k_2, _) = (project(literals, add_positions(literals), i) for i in (1, 2))
     q, k = ([[*a, *b] for a, b in zip(*both, strict=True)] for both in ((q_1, q_2), (k_1, k_2)))
     return reference.every_step(q, k, v, is_causal)

@@ -1,4 +1,4 @@
-"""The learned model of the course: trained once more, and asked in slow loops."""
+"""The learned model of the course: trained once more, and evaluated in slow loops."""
 
 import math
 from functools import cache
@@ -50,7 +50,7 @@ def layer_norm(rows):
 
 
 def layer_norm_backward(d, rows, std):
-    """Return the gradient before a layer norm, from that after it and from the normed rows."""
+    """Return the gradient of a layer norm's input; `d` is the gradient of its output, `rows`."""
     n = rows.shape[-1]
     stretch = np.einsum("...i,...i->...", d, rows)[..., None] / n
     return (d - d.sum(axis=-1, keepdims=True) / n - rows * stretch) / std
@@ -202,7 +202,7 @@ def chance(matrices, rows, heads=(1, 2)):
 
 
 def first_sentence_steps(matrices, rows):
-    """Return what head 2 and the block make of a sentence, by step."""
+    """Return the steps of head 2 and of the block for one sentence."""
     q, k, v = course.project(matrices, rows, 2)
     head = reference.every_step(q, k, v, course.is_causal)
     return {

@@ -252,7 +252,7 @@ def latent_attention(literals):
 
 
 def latent_head(literals, latents, keys_rotary, suffix):
-    """Return the steps of a head, of which those in the absorbed form are the plain ones."""
+    """Return the steps of a head; absorbing its matrices must not change scores and output."""
     token, up_k = literals["X"][-1:], literals[f"W_UP_K{suffix}"]
     keys = reference.matmul(latents, up_k)
     values = reference.matmul(latents, literals[f"W_UP_V{suffix}"])

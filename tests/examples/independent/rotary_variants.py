@@ -29,7 +29,7 @@ def rotary_variants(literals):
     frequencies = [2.0**-pair for pair in range(8)]
     turns = [trained * frequency / (2 * math.pi) for frequency in frequencies]
     paper = [clipped((turn - low) / (high - low)) for turn in turns]
-    # The pair, between whole numbers, that makes so many turns: each pair makes half of those before.
+    # The fractional index of a pair that makes `bound` turns: each makes half as many as the last.
     first, last = (math.log2(turns[0] / bound) for bound in (high, low))
     whole = max(math.floor(first), 0)
     code = [clipped(1 - (pair - whole) / (math.ceil(last) - whole)) for pair in range(8)]
