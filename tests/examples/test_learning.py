@@ -9,11 +9,6 @@ from attention_docs import examples
 
 
 @pytest.fixture(scope="module")
-def reverse():
-    return examples.steps("learning_reverse")
-
-
-@pytest.fixture(scope="module")
 def induction():
     return examples.steps("learning_induction")
 
@@ -49,15 +44,16 @@ def test_induction_by_hand_continues_other_sequences(sequence, monkeypatch):
     assert example.steps()["output"][-1].tolist() == expected
 
 
-def test_weights_of_reverse_become_anti_diagonal(reverse):
-    before_training, trained = (reverse[name] for name in ("weights_0", "weights_100"))
+def test_weights_of_reverse_become_anti_diagonal():
+    steps = examples.steps("learning_reverse")
+    before_training, trained = steps["weights_0"], steps["weights_100"]
     assert np.all(before_training < 0.25)
     anti_diagonal = np.diagonal(np.fliplr(trained))
     assert np.all(anti_diagonal > 0.9)
 
 
-def test_model_learns_to_reverse_every_sequence(reverse):
-    assert reverse["accuracy"][-1] == 100
+def test_model_learns_to_reverse_every_sequence():
+    assert examples.steps("learning_reverse")["accuracy"][-1] == 100
 
 
 def test_trained_first_layer_attends_to_the_previous_token(induction):

@@ -421,10 +421,6 @@ def log_odds(literals):
     return {"log_odds": [[math.log(a / b) for a, b in zip(*rows, strict=True)] for rows in pairs]}
 
 
-def transpose(rows):
-    return [list(column) for column in zip(*rows, strict=True)]
-
-
 @independent("course_step", LOOPS, fixed=["Y"])
 def course_step(literals):
     words, (rate,) = literals["VOCABULARY"], literals["RATE"]
@@ -438,13 +434,13 @@ def course_step(literals):
         [(q - (j == answer)) / len(p) for j, q in enumerate(row)]
         for row, answer in zip(p, answers, strict=True)
     ]
-    gradient = reference.matmul(transpose(output), d_logits)
+    gradient = reference.matmul(np.transpose(output), d_logits)
     steps = [[-rate * slope for slope in row] for row in gradient]
     after = {"W_VOCABULARY": add(literals["W_VOCABULARY"], steps)}
     p_after = probabilities(after, output)
     other = add(swap_nouns(literals["X"]), literals["E"])
     output_other = block(literals, other)
-    columns = [transpose(m)[fly] for m in (literals["W_VOCABULARY"], steps, *after.values())]
+    matrices = (literals["W_VOCABULARY"], steps, after["W_VOCABULARY"])
 
     def loss(rows, answers):
         return -statistics.fmean(math.log(row[i]) for row, i in zip(rows, answers, strict=True))
@@ -454,14 +450,12 @@ def course_step(literals):
         "probabilities": p,
         "d_logits": d_logits,
         "gradient": gradient,
-        "column": transpose(columns),
+        "column": [[row[fly] for row in rows] for rows in zip(*matrices, strict=True)],
         "loss": loss(p, answers),
         "loss_after": loss(p_after, answers),
         "expected": -rate * math.fsum(slope**2 for row in gradient for slope in row),
         "fly": [p[THEY][fly], p_after[THEY][fly]],
-        "swapped": [
-            loss(probabilities(matrices, output_other), exchanged) for matrices in (literals, after)
-        ],
+        "swapped": [loss(probabilities(w, output_other), exchanged) for w in (literals, after)],
     }
 
 
