@@ -1,7 +1,4 @@
-"""The definitions of today's models on random inputs, compared with independent computations.
-
-Hypothesis draws a hundred cases for each test.
-"""
+"""The definitions of today's models on random inputs, compared with independent computations."""
 
 import math
 from unittest.mock import patch
@@ -18,6 +15,7 @@ from tests import reference
 from tests.examples.comparison import literals, patched_literals, perturbed_literals
 from tests.examples.independent.chosen_keys import largest
 from tests.examples.independent.delta_rules import exact, product, run
+from tests.examples.independent.models import rotated
 from tests.examples.test_examples import computations_of
 
 
@@ -186,18 +184,14 @@ def test_packed_documents_equal_each_document_alone(restarts, seed, lengths):
     rows = rotary(q, positions), rotary(k, positions), v
     outputs_alone = []
     for i in range(len(lengths)):
-        query, key = (turned_by_complex_numbers(array[document == i]) for array in (q, k))
+        query, key = (
+            [rotated(row, t, base=10000) for t, row in enumerate(array[document == i])]
+            for array in (q, k)
+        )
         value = v[document == i]
         outputs_alone += reference.attention(query, key, value, lambda i, j: j <= i)[1]
     output = attention_steps(*rows, attn_mask=mask).output
     np.testing.assert_allclose(output, outputs_alone, atol=1e-12)
-
-
-def turned_by_complex_numbers(rows):
-    """Rotate features i and i + 2 of rows at the positions 0, 1, ... with the base 10000."""
-    angles = np.outer(np.arange(len(rows)), [1, 1 / 100])
-    pairs = (rows[:, :2] + 1j * rows[:, 2:]) * np.exp(1j * angles)
-    return np.hstack([pairs.real, pairs.imag])
 
 
 def slopes_in_authors_code(heads):

@@ -283,10 +283,7 @@ def learning_mistakes(literals):
     wide_unscaled = wide._replace(scaled=False)
 
     def evaluate_checkpoints(net, task, tested_net=None, tested_task=None, **options):
-        """Train a model; return the loss and the accuracy in percent at each checkpoint.
-
-        It is evaluated as `tested_net` and on `tested_task`, if they are given.
-        """
+        """Train a model and return its losses and accuracies, as another net or on another task."""
         checkpoints = train(net, task, **options)
         return [evaluate(tested_net or net, w, tested_task or task) for w in checkpoints]
 

@@ -2,6 +2,7 @@
 
 import cmath
 import math
+from itertools import product
 
 import numpy as np
 
@@ -171,13 +172,8 @@ def multiplications(literals):
 
     def count(projected_tokens, pairs):
         """Count the multiplications of projections and of pairs of a query and a key."""
-        projections = [
-            1
-            for _ in range(projected_tokens)
-            for _ in range(d_model)
-            for _ in range(d_k + d_k + d_v)
-        ]
-        return len(projections) + sum(d_k + d_v for _ in range(pairs))
+        projections = product(range(projected_tokens), range(d_model), range(d_k + d_k + d_v))
+        return sum(1 for _ in projections) + sum(d_k + d_v for _ in range(pairs))
 
     lengths = (3, 4, 5)
     return {
