@@ -11,8 +11,12 @@ def check_diagram(code):
         raise ValueError("no title")
 
 
+TITLE = "# Title\n\n"
+LINE_AFTER_TITLE = 2  # counted from 0
+
+
 def problems_in(text):
-    return list(find_problems(f"# Title\n\n{text}\n", check_diagram, summary))
+    return list(find_problems(f"{TITLE}{text}\n", check_diagram, summary))
 
 
 @pytest.mark.parametrize(
@@ -51,9 +55,9 @@ def test_valid_page_has_no_problems(text):
     ],
 )  # fmt: skip
 def test_problem_is_reported_at_its_line(text, problem):
-    assert problems_in(text) == [(2, problem)]
+    assert problems_in(text) == [(LINE_AFTER_TITLE, problem)]
     six_lines = "one\n\n```python\n1\n```\n\n"
-    assert problems_in(six_lines + text) == [(8, problem)]
+    assert problems_in(six_lines + text) == [(LINE_AFTER_TITLE + 6, problem)]
 
 
 def test_page_without_title_is_reported():
