@@ -1,38 +1,45 @@
-"""Programs that readers copy from pages."""
+"""Programs that readers copy from pages run without the package."""
 
 import doctest
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from attention_docs.publish.before import sessions
+from tests.conftest import ROOT
 
-DOCS = Path(__file__).parents[3] / "docs"
 PROGRAM = re.compile(r"^\\program\{(.+)\}$", re.MULTILINE)
-PAGES = [path for path in sorted(DOCS.rglob("*.md")) if PROGRAM.search(path.read_text("utf-8"))]
+PAGES = [
+    path
+    for path in sorted((ROOT / "docs").rglob("*.md"))
+    if PROGRAM.search(path.read_text("utf-8"))
+]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_program_of_page_runs_with_numpy_alone_and_prints_the_same(page, tmp_path):
+def test_program_prints_the_output_that_its_page_shows(page, tmp_path):
     markdown = page.read_text("utf-8")
     (heading,) = PROGRAM.findall(markdown)
     program = sessions.program(markdown, heading)
     assert "attention_docs" not in program
-    printed = run(["-c", program], "", tmp_path)
     section = markdown.partition(f"## {heading}")[2].partition("\n## ")[0]
+    # Without the closing fences, which the parser would take for output.
     examples = doctest.DocTestParser().get_examples(section.replace("```\n", "\n"))
-    assert printed == "".join(example.want for example in examples)
-    assert run(["-i"], f"{program}\n", tmp_path) == printed, "pasted at a prompt"
+    expected = "".join(example.want for example in examples)
+    assert python_output(tmp_path, "-c", program) == expected
+    pasted_at_a_prompt = python_output(tmp_path, "-i", keyboard=f"{program}\n")
+    assert pasted_at_a_prompt == expected
 
 
-def run(options, keyboard, folder):
+def python_output(folder, *options, keyboard=""):
     """Return what Python prints, without the prompts, which it writes to stderr."""
     command = [sys.executable, "-I", "-q", *options]
-    options = {"cwd": folder, "capture_output": True, "text": True, "check": True}
-    return subprocess.run(command, input=keyboard, **options).stdout
+    process = subprocess.run(
+        command, input=keyboard, cwd=folder, capture_output=True, text=True, check=True
+    )
+    return process.stdout
 
 
 def test_section_without_session_is_refused():
