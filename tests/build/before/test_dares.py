@@ -1,4 +1,4 @@
-"""Dares: no dare is met at first, and none is impossible."""
+"""Dares, which are tasks for sliders: none is met at first, and none is impossible."""
 
 import pytest
 
@@ -7,7 +7,8 @@ from attention_docs.publish.before.exercises.dares import dare
 from attention_docs.publish.before.values import MACRO
 from tests.conftest import ROOT
 
-TASK = (
+# The task, the condition, the slider, the answer and the hint.
+DARE = (
     "Make more. | query, self_attention.Q[0,1] > 1 | self_attention.X[0,1], x, -9 to 9 by 1 | 2 | ?"
 )
 COURSE_PAGES = sorted((ROOT / "docs" / "course").glob("*.md"))
@@ -33,7 +34,7 @@ def dares_of(page):
 )
 def test_wrong_dare_is_refused(old, new, error):
     with pytest.raises(ValueError, match=error):
-        dare(TASK.replace(old, new), examples.steps)
+        dare(DARE.replace(old, new), examples.steps)
 
 
 @pytest.mark.parametrize("page", COURSE_PAGES, ids=lambda page: page.stem)
@@ -42,7 +43,8 @@ def test_every_dare_of_the_course_can_be_met(page):
         assert 'class="try dare"' in dare(argument, examples.steps)
 
 
-def test_every_lesson_with_a_panel_has_a_dare_and_none_more_than_three():
-    for page in COURSE_PAGES:
-        has_panel = "\\panel{" in page.read_text(encoding="utf-8")
-        assert len(dares_of(page)) in ((1, 2, 3) if has_panel else (0,))
+@pytest.mark.parametrize("page", COURSE_PAGES, ids=lambda page: page.stem)
+def test_course_page_has_one_to_three_dares_if_it_has_a_panel(page):
+    has_panel = "\\panel{" in page.read_text(encoding="utf-8")
+    allowed_counts = (1, 2, 3) if has_panel else (0,)
+    assert len(dares_of(page)) in allowed_counts
