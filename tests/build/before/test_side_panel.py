@@ -25,19 +25,23 @@ from tests.figures.drawing import (
 )
 
 EXAMPLES = ComputedExamples(ROOT)
-each_panel = pytest.mark.parametrize("name", SIDE_PANELS)
+PANELS_WITH_ONE_HEAD = ("projections", "formula", "scale", "order", "mask")
 MAX_WIDTH = 398
-
-
-MATRICES = ["by-hand", "learned"]
-each_switch_position = pytest.mark.parametrize("matrices", MATRICES)
+each_panel = pytest.mark.parametrize("name", SIDE_PANELS)
+each_switch_position = pytest.mark.parametrize("matrices", ["by-hand", "learned"])
 
 
 def draw(name, matrices):
     """Return the stages of a panel that are shown in a position of its switch."""
     html = side_panel(name, EXAMPLES.steps_with_references, str)
-    by_hand, learned = html.partition('<div class="stages learned">')[::2]
-    return {"by-hand": by_hand, "learned": learned}[matrices]
+    by_hand, _, learned = html.partition('<div class="stages learned">')
+    return by_hand if matrices == "by-hand" else learned
+
+
+def array_of(reference):
+    """Return the step that a reference such as `course_mask.weights` names."""
+    example, _, step = reference.partition(".")
+    return EXAMPLES.steps(example)[step]
 
 
 @each_panel
@@ -49,6 +53,7 @@ def test_side_panel_stages_are_readable_and_fit_their_width(name, matrices):
         assert size(picture)[0] <= MAX_WIDTH
         stage, description = name_and_description(picture)
         assert stage
+        # A word of the sentence, or one that may follow it.
         assert "boats" in description or "swim" in description
 
 
@@ -64,21 +69,16 @@ def test_every_matrix_has_words_at_rows_and_columns(name, matrices):
 
 @each_panel
 @each_switch_position
-def test_side_panel_matrices_name_their_head(name, matrices):
-    one_head = matrices == "by-hand" and name in (
-        "projections",
-        "formula",
-        "scale",
-        "order",
-        "mask",
-    )
+def test_stage_names_its_head_if_the_panel_shows_two(name, matrices):
+    has_two_heads = matrices == "learned" or name not in PANELS_WITH_ONE_HEAD
     for stage in re.findall("<b>(.*?)</b>", draw(name, matrices)):
-        is_of_a_head = re.match("queries|.*scores|weights|.*output H", stage)
-        assert bool(re.search("head [12]|H[₁₂]", stage)) == bool(is_of_a_head and not one_head)
+        belongs_to_a_head = bool(re.match("queries|.*scores|weights|.*output H", stage))
+        names_head = bool(re.search("head [12]|H[₁₂]", stage))
+        assert names_head == (belongs_to_a_head and has_two_heads)
 
 
-def test_side_panel_shows_the_probable_words_of_the_learned_model():
-    assert EXAMPLES.steps("course_learned")["reasons"].sum() > 0.99
+def test_words_shown_for_the_learned_model_have_nearly_all_probability():
+    assert array_of("course_learned.reasons").sum() > 0.99
 
 
 @each_panel
@@ -88,8 +88,7 @@ def test_cells_have_the_number_of_their_reference(name, matrices):
         for group in ElementTree.fromstring(picture).iter(f"{SVG}g"):
             if "data-val" not in group.attrib:
                 continue
-            example, _, step = group.get("data-val").partition(".")
-            array = EXAMPLES.steps(example)[step]
+            array = array_of(group.get("data-val"))
             for cell in group.findall(f"{SVG}g"):
                 value = array[tuple(map(int, cell.get("data-at").split(",")))]
                 tooltip, text = (cell.find(f".//{SVG}{tag}") for tag in ("title", "text"))
@@ -103,8 +102,9 @@ def test_cells_have_the_number_of_their_reference(name, matrices):
 @each_switch_position
 def test_enlarged_stage_exists_once_per_head_before_the_next_word(name, matrices):
     classes = re.findall(r'<details class="(stage(?: [^"]*)?)"', draw(name, matrices))
-    shows_both_heads = matrices == "by-hand" and name in ("heads", "learned")
-    assert sum("main" in each for each in classes) == (2 if shows_both_heads else 1)
+    enlarges_both_heads = matrices == "by-hand" and name in ("heads", "learned")
+    enlarged = [stage_class for stage_class in classes if "main" in stage_class]
+    assert len(enlarged) == (2 if enlarges_both_heads else 1)
     assert "next" in classes[-1]
 
 
@@ -112,29 +112,27 @@ def test_enlarged_stage_exists_once_per_head_before_the_next_word(name, matrices
 def test_bars_are_as_long_as_the_probabilities(name):
     step, row = SIDE_PANELS[name].next_word
     bars = cells_of(svgs_of(draw(name, "by-hand"))[-1], step)
-    probabilities = EXAMPLES.steps(step.split(".")[0])[step.split(".")[1]][row]
     for (_, word), (bar, *_) in bars.items():
-        width, full = (float(bar.attributes[each]) for each in ("width", "data-full"))
-        assert width == pytest.approx(full * probabilities[word], abs=0.01)
+        width, full_width = float(bar.attributes["width"]), float(bar.attributes["data-full"])
+        probability = array_of(step)[row, word]
+        assert width == pytest.approx(full_width * probability, abs=0.01)
 
 
 @each_panel
-def test_side_panel_output_leads_to_its_next_word(name):
-    """The panel of each page up to the heads is one chain of computations."""
-    reference, row = SIDE_PANELS[name].next_word
-    *_, matrix = next(stage.matrices for stage in SIDE_PANELS[name].stages if stage.key == "output")
-    example, _, step = matrix.step.partition(".")
-    output = EXAMPLES.steps(example)[step][THEY]
-    they_output = EXAMPLES.steps("course_model")["they_outputs"][
-        row if "model" in reference else -1
-    ]
-    np.testing.assert_allclose(output, they_output, rtol=1e-12)
+def test_next_word_is_computed_from_the_output_that_the_panel_shows(name):
+    panel = SIDE_PANELS[name]
+    output_stage = next(stage for stage in panel.stages if stage.key == "output")
+    shown_output = array_of(output_stage.matrices[-1].step)[THEY]
+    reference, row = panel.next_word
+    if reference != "course_model.next_words":
+        row = -1  # this panel shows the complete model, as the last row does
+    output_before_next_word = array_of("course_model.they_outputs")[row]
+    np.testing.assert_allclose(shown_output, output_before_next_word, rtol=1e-12)
 
 
 def test_unknown_panel_error_lists_all_names():
-    with pytest.raises(
-        LookupError, match=r"panel 'nope' is unknown; expected one of projections, .*"
-    ):
+    message = f"panel 'nope' is unknown; expected one of {', '.join(SIDE_PANELS)}"
+    with pytest.raises(LookupError, match=message):
         side_panel("nope", EXAMPLES.steps_with_references, str)
 
 
@@ -142,4 +140,4 @@ def test_every_panel_is_on_the_page_of_its_name():
     for name in SIDE_PANELS:
         page = (ROOT / "docs" / "course" / f"{name}.md").read_text(encoding="utf-8")
         assert f"\\panel{{{name}}}" in page
-        assert "toc]" in page
+        assert "toc]" in page  # the panel replaces the table of contents
