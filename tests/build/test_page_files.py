@@ -4,37 +4,63 @@ import json
 
 from attention_docs.publish.page_files import PageFile
 
-CONTENT = "---\ntitle: A\n---\n\n# A {#top}\n\nsee [b](b.md#there)\n\n$$\n\\val{x} +\n  y\n$$\n"
-# After macros are expanded, without the front matter.
-MARKDOWN = "# A {#top}\n\nsee [b](b.md#there)\n\n$$\n3 +\n  y\n$$\n"
-PAGE = PageFile("a.md", CONTENT, MARKDOWN)
+FRONT_MATTER = "---\ntitle: A\n---\n\n"
+PROSE = """\
+# A {#top}
+
+see [b](b.md#there)
+
+$$
+\\val{x} +
+  y
+$$
+"""
+CONTENT = FRONT_MATTER + PROSE
+EXPANDED = PROSE.replace("\\val{x}", "3")
+PAGE = PageFile("a.md", CONTENT, EXPANDED)
 CELLS = [
     {"cell_type": "markdown", "id": "one", "source": ["# A\n", "\n", "text"]},
     {"cell_type": "code", "id": "two", "source": ["1\n", "2\n", "3\n", "4"]},
     {"cell_type": "markdown", "id": "three", "source": ["$x$\n", "$$\n", "3 + y\n", "$$"]},
 ]
+NOTEBOOK = PageFile("a.ipynb", json.dumps({"cells": CELLS}))
+
+
+def location_of(text):
+    """Return the expected location of a text in the page."""
+    lines_before = CONTENT[: CONTENT.index(text)].count("\n")
+    return f"docs/a.md:{lines_before + 1}"
+
+
+def test_location_without_a_line_is_the_file():
+    assert PAGE.location() == "docs/a.md"
+    assert NOTEBOOK.location() == "docs/a.ipynb"
 
 
 def test_location_counts_the_lines_of_front_matter():
-    assert PAGE.location(0) == "docs/a.md:5"
-    assert PAGE.location() == "docs/a.md"
+    assert PAGE.location(0) == location_of("# A")
 
 
 def test_location_in_a_notebook_is_cell_and_line():
-    notebook = PageFile("a.ipynb", json.dumps({"cells": CELLS}))
-    assert notebook.location() == "docs/a.ipynb"
-    assert notebook.location(2) == "docs/a.ipynb: cell one, line 3"
-    assert notebook.location(4) == "docs/a.ipynb: cell three, line 1"
-    assert notebook.locate_text("3 + y") == "docs/a.ipynb: cell three, line 3"
-    assert notebook.locate_text("4 + y") == "docs/a.ipynb"
+    assert NOTEBOOK.location(2) == "docs/a.ipynb: cell one, line 3"
+    line_of_cell_three = len(["# A", "", "text", "between cells"])
+    assert NOTEBOOK.location(line_of_cell_three) == "docs/a.ipynb: cell three, line 1"
+
+
+def test_text_is_located_in_the_cell_of_a_notebook():
+    assert NOTEBOOK.locate_text("3 + y") == "docs/a.ipynb: cell three, line 3"
 
 
 def test_formula_with_computed_values_is_located():
-    assert PAGE.locate_text("3 + y") == "docs/a.md:10"
+    assert PAGE.locate_text("3 + y") == location_of("\\val{x}")
+
+
+def test_location_of_unknown_text_is_the_file():
     assert PAGE.locate_text("4 + y") == "docs/a.md"
+    assert NOTEBOOK.locate_text("4 + y") == "docs/a.ipynb"
 
 
 def test_line_of_computed_values_is_omitted_if_an_expanded_macro_moved_it():
-    page_with_table = PageFile("a.md", CONTENT, "a table\n\n" + MARKDOWN)
+    page_with_table = PageFile("a.md", CONTENT, "a table\n\n" + EXPANDED)
     assert page_with_table.locate_text("3 + y") == "docs/a.md"
-    assert page_with_table.locate_text("see") == "docs/a.md:7"
+    assert page_with_table.locate_text("see") == location_of("see")
