@@ -20,13 +20,13 @@ CHART = """graph TB
     A --- C["a < b"]
 """
 ARROWHEAD_LENGTH = 12  # at most, in pixels
-PAGE_DIAGRAMS = [
-    pytest.param(chart, id=f"{page.stem}-{number}")
+MERMAID_BLOCK = re.compile(r"^```mermaid\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PAGE_CHARTS = {
+    f"{page.stem}-{number}": chart
     for page in sorted(ROOT.glob("docs/*/*.md"))
-    for number, chart in enumerate(
-        re.findall(r"^```mermaid\n(.*?)^```", page.read_text(encoding="utf-8"), re.M | re.S)
-    )
-]
+    for number, chart in enumerate(MERMAID_BLOCK.findall(page.read_text(encoding="utf-8")))
+}
+each_page_chart = pytest.mark.parametrize("name", PAGE_CHARTS)
 
 
 @pytest.fixture
@@ -42,9 +42,10 @@ def draw(assets, tmp_path):
 
 @pytest.fixture(scope="module")
 def page_diagrams(assets, tmp_path_factory):
-    """The drawings of all diagrams of the pages, by chart."""
+    """The drawings of all diagrams of the pages, by name."""
     project = SimpleNamespace(node_modules=assets, cache=Cache(tmp_path_factory.mktemp("cache")))
-    return drawings(project, [chart.values[0] for chart in PAGE_DIAGRAMS])
+    by_chart = drawings(project, PAGE_CHARTS.values())
+    return {name: by_chart[chart] for name, chart in PAGE_CHARTS.items()}
 
 
 def drawings(project, charts):
@@ -97,9 +98,9 @@ def test_ids_differ_between_diagrams(draw):
     assert not set(ids.findall(other)) & set(ids.findall(draw(CHART)))
 
 
-@pytest.mark.parametrize("chart", PAGE_DIAGRAMS)
-def test_boxes_and_labels_of_a_diagram_do_not_overlap(chart, page_diagrams):
-    page = BeautifulSoup(page_diagrams[chart], "html.parser")
+@each_page_chart
+def test_boxes_and_labels_of_a_diagram_do_not_overlap(name, page_diagrams):
+    page = BeautifulSoup(page_diagrams[name], "html.parser")
     boxes = [Rectangle.of(rect) for rect in page.select("rect")]
     for box, other in combinations(boxes, 2):
         is_beside = box.right <= other.left or other.right <= box.left
@@ -126,9 +127,9 @@ class Rectangle(NamedTuple):
         return max(self.left - x, x - self.right, self.top - y, y - self.bottom, 0)
 
 
-@pytest.mark.parametrize("chart", PAGE_DIAGRAMS)
-def test_edges_end_at_boxes_inside_the_drawing(chart, page_diagrams):
-    page = BeautifulSoup(page_diagrams[chart], "html.parser")
+@each_page_chart
+def test_edges_end_at_boxes_inside_the_drawing(name, page_diagrams):
+    page = BeautifulSoup(page_diagrams[name], "html.parser")
     boxes = [Rectangle.of(rect) for rect in page.select("rect")]
     left, top, width, height = map(float, page.svg["viewbox"].split())
     for edge in page.select_one(".lines")["d"].split("M")[1:]:
