@@ -194,7 +194,7 @@ def project(tmp_path, site):
 
 @pytest.fixture
 def one_page_project(project):
-    """A copy of the project with docs/index.md as its only page, shortened to nine lines."""
+    """A copy of the project with docs/index.md as its only page, which is short."""
     return cut_down(project)
 
 

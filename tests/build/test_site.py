@@ -16,8 +16,6 @@ from tests.conftest import ROOT, replace_in_file
 
 pytestmark = pytest.mark.independent_tests
 
-FIRST_APPENDED_LINE = 10  # of docs/index.md in the fixture `one_page_project`
-
 
 def read_page(site, page):
     return (site / page / "index.html").read_text(encoding="utf-8")
@@ -25,7 +23,8 @@ def read_page(site, page):
 
 def test_self_attention_shows_its_weights_and_output(site):
     page = read_page(site, "mechanisms/self_attention")
-    for number in ("0.0287", "0.4856", "1.0287", "1.9426"):
+    weights, outputs = ("0.0287", "0.4856"), ("1.0287", "1.9426")
+    for number in (*weights, *outputs):
         assert number in page
 
 
@@ -81,8 +80,9 @@ def test_search_index_has_words_and_no_markup(indexed_texts):
     assert any("softmax" in text for text in indexed_texts.values())
     simple_tag = re.compile(r"</?(?:p|ul|ol|li|pre|code|table|t[rhd]|thead|tbody|strong|em)>")
     for text in indexed_texts.values():
-        without_tags = simple_tag.sub("", text)
-        assert not re.search(r"katex|\\[a-z]{2}|<(?!class)[a-z]+ ", without_tags), text
+        without_simple_tags = simple_tag.sub("", text)
+        macro_or_tag_with_attributes = r"\\[a-z]{2}|<[a-z]+ "
+        assert not re.search(f"katex|{macro_or_tag_with_attributes}", without_simple_tags), text
 
 
 def test_search_index_excludes_exercises_and_provenance(site, indexed_texts):
@@ -117,10 +117,13 @@ def test_pages_have_at_most_250_kb_and_6000_elements(site):
         assert len(re.findall(r"<[a-z]", html)) <= 6_000, page
 
 
-def test_theme_index_is_empty_and_pages_use_our_search_worker(site):
+def test_search_index_of_the_theme_is_empty(site):
     index = json.loads((site / "search" / "search_index.json").read_text(encoding="utf-8"))
     assert index["docs"] == []
     assert index["config"]["lang"] == ["en"]
+
+
+def test_pages_start_our_search_worker_with_the_theme_worker_as_its_query(site):
     for page in site.rglob("*.html"):
         (address,) = re.findall(r'"search": "([^"]+)"', page.read_text(encoding="utf-8"))
         our_worker, _, theme_worker = address.partition("?")
@@ -164,6 +167,13 @@ def append_to_home_page(project, markdown):
     page.write_text(page.read_text(encoding="utf-8") + markdown, encoding="utf-8")
 
 
+def location_of(text, project):
+    """Return the expected location of a text that a test appended to the home page."""
+    before, _, _ = (project / "docs" / "index.md").read_text(encoding="utf-8").partition(text)
+    line = before.count("\n") + 1
+    return f"docs/index.md:{line}"
+
+
 def build_errors(project):
     """Return the lines of errors and warnings of a failing strict build."""
     built = mkdocs(project, "build", "--strict")
@@ -195,11 +205,9 @@ PAGE_ERRORS = {
 def test_errors_in_a_page_are_reported_with_their_lines(one_page_project, check):
     append_to_home_page(one_page_project, "".join(f"\n{text}\n" for text, _ in PAGE_ERRORS[check]))
     errors = build_errors(one_page_project)
-    line = FIRST_APPENDED_LINE + 1
     for text, message in PAGE_ERRORS[check]:
-        expected = f"docs/index.md:{line}: {message}"
+        expected = f"{location_of(text, one_page_project)}: {message}"
         assert any(error.startswith(expected) for error in errors), (expected, errors)
-        line += text.count("\n") + 2
 
 
 def test_warning_is_repeated_by_the_next_build(one_page_project):
@@ -215,8 +223,8 @@ def test_formula_error_has_its_line_below_values_and_in_a_note(one_page_project)
     note = "!!! note\n\n    $$\n    \\val{self_attention.V}\n    \\nope{x}\n    $$\n"
     append_to_home_page(one_page_project, macros + note)
     errors = build_errors(one_page_project)
-    line = FIRST_APPENDED_LINE + macros.count("\n") + note[: note.index("\\nope")].count("\n")
-    assert any(error.startswith(f"docs/index.md:{line}: formula") for error in errors), errors
+    location = location_of(r"\nope", one_page_project)
+    assert any(error.startswith(f"{location}: formula") for error in errors), errors
 
 
 INCOMPLETE_FIGURES = """
@@ -238,10 +246,11 @@ def uncaptioned(steps_of):
 def test_figure_without_description_or_caption_stops_the_build(one_page_project):
     figures = one_page_project / "attention_docs" / "publish" / "before" / "figures"
     (figures / "incomplete.py").write_text(INCOMPLETE_FIGURES, encoding="utf-8")
-    append_to_home_page(one_page_project, "\n\\figure{undescribed}\n\n\\figure{uncaptioned}\n")
+    undescribed, uncaptioned = r"\figure{undescribed}", r"\figure{uncaptioned}"
+    append_to_home_page(one_page_project, f"\n{undescribed}\n\n{uncaptioned}\n")
     assert build_errors(one_page_project)[:2] == [
-        r"docs/index.md:11: \figure{undescribed}: a figure needs a name and a description, for screen readers",
-        r"docs/index.md:13: \figure{uncaptioned}: figure 'uncaptioned' has no docstring, and so no caption",
+        f"{location_of(undescribed, one_page_project)}: {undescribed}: a figure needs a name and a description, for screen readers",
+        f"{location_of(uncaptioned, one_page_project)}: {uncaptioned}: figure 'uncaptioned' has no docstring, and so no caption",
     ]
 
 
@@ -299,7 +308,8 @@ def test_page_added_to_nav_is_listed_in_its_section(project_with_section):
 def test_listed_page_without_description_is_reported(project_with_section):
     new_page = "---\ntitle: New\n---\n\n# New\n"
     (project_with_section / "docs" / "new.md").write_text(new_page, encoding="utf-8")
-    message = r"docs/index.md:11: \contents{More}: docs/new.md has no description"
+    location = location_of(r"\contents{More}", project_with_section)
+    message = rf"{location}: \contents{{More}}: docs/new.md has no description"
     assert message in build_errors(project_with_section)
 
 
@@ -315,15 +325,17 @@ def test_changed_input_changes_the_page(one_page_project):
     example = one_page_project / "attention_docs" / "examples" / "self_attention.py"
     replace_in_file(example, "[1, 1, 1, 1]]", "[1, 1, 1, 3]]")
     assert mkdocs(one_page_project, "build").returncode == 0
-    assert "<td>0.0033" in read_page(one_page_project / "site", "")
+    changed_weight = "0.0033"
+    assert f"<td>{changed_weight}" in read_page(one_page_project / "site", "")
 
 
-def test_map_links_every_chapter_of_the_section(site):
+def test_map_links_to_every_mechanism(site):
     page = BeautifulSoup(read_page(site, "reading_order"), "html.parser")
-    links = {a["href"] for a in page.select(".map a")}
-    chapters = {a["href"] for a in page.select(".md-content details li a")}
-    assert len(chapters) > 40  # with the notebooks
-    assert {link for link in chapters if "mechanisms" in link} <= links
+    links_in_map = {a["href"] for a in page.select(".map a")}
+    links_in_lists = {a["href"] for a in page.select(".md-content details li a")}
+    mechanisms = {link for link in links_in_lists if "mechanisms" in link}
+    assert len(mechanisms) > 40
+    assert mechanisms <= links_in_map
 
 
 def test_course_pages_show_their_number_and_the_total(site):
