@@ -16,7 +16,8 @@ from attention_docs.render.latex import latex_name
 from attention_docs.render.table import UNLABELLED
 
 PAGE = r'<p>If <span class="arithmatex">\(a^2 &lt; \query{Q}\)</span> then</p><div class="arithmatex">\[\sqrt{d_k}\]</div>'
-FORMULAS = [Formula(r"a^2 < \query{Q}", False), Formula(r"\sqrt{d_k}", True)]
+INLINE = Formula(r"a^2 < \query{Q}", display=False)
+DISPLAYED = Formula(r"\sqrt{d_k}", display=True)
 
 
 @pytest.fixture
@@ -31,21 +32,22 @@ def typeset(assets, tmp_path):
 
 
 def test_formulas_lists_the_formulas_of_a_page():
-    assert formulas.formulas(PAGE) == FORMULAS
+    assert formulas.formulas(PAGE) == [INLINE, DISPLAYED]
 
 
 def test_every_step_name_can_be_typeset(typeset):
     steps = {name for example in examples.names() for name in examples.steps(example)}
-    names = [Formula(latex_name(name), False) for name in sorted(steps)]
+    names = [Formula(latex_name(name), display=False) for name in sorted(steps)]
     assert typeset(*names).keys() == set(names)
 
 
 def test_first_pages_maps_formulas_to_the_first_page():
-    assert formulas.first_pages([("one", PAGE), ("two", PAGE)]) == dict.fromkeys(FORMULAS, "one")
+    first_pages = formulas.first_pages([("one", PAGE), ("two", PAGE)])
+    assert first_pages == {INLINE: "one", DISPLAYED: "one"}
 
 
 def test_insert_adds_html_and_mathml(typeset):
-    page = formulas.insert(PAGE, typeset(*FORMULAS), look_up=None)
+    page = formulas.insert(PAGE, typeset(INLINE, DISPLAYED), look_up=None)
     assert page.count('<math xmlns="http://www.w3.org/1998/Math/MathML"') == 2
     assert page.count("katex-html") == 2
     assert page.count('display="block"') == 1
@@ -54,7 +56,8 @@ def test_insert_adds_html_and_mathml(typeset):
 
 
 def test_numbers_carry_references_in_html_and_mathml(typeset):
-    (html,) = typeset(Formula(r"\frac{\from{toy.Q[0;1]}{-0.5}}{\from{toy.n}{2}}", False)).values()
+    fraction = Formula(r"\frac{\from{toy.Q[0;1]}{-0.5}}{\from{toy.n}{2}}", display=False)
+    html = typeset(fraction)[fraction]
     page = BeautifulSoup(html, "html.parser")
     digits = {"toy.Q[0,1]": "−0.5", "toy.n": "2"}
     in_mathml = page.select("math [data-spoken]")
@@ -88,20 +91,22 @@ def with_matrices(typeset):
     """A function that inserts a formula with two matrices of a shape."""
 
     def with_matrices(*shape):
-        segments = formulas.formulas(MATRIX)
-        assert [segment.tex for segment in segments] == [r"\sqrt{\query{Q}} ="]
-        return formulas.insert(
-            MATRIX, typeset(*segments), lambda reference: LabelledArray(np.ones(shape), UNLABELLED)
-        )
+        matrix = LabelledArray(np.ones(shape), UNLABELLED)
+        typeset_formulas = typeset(*formulas.formulas(MATRIX))
+        return formulas.insert(MATRIX, typeset_formulas, look_up=lambda _: matrix)
 
     return with_matrices
 
 
+def test_katex_typesets_only_what_is_before_the_matrices():
+    assert [formula.tex for formula in formulas.formulas(MATRIX)] == [r"\sqrt{\query{Q}} ="]
+
+
 def test_matrix_is_a_table_between_formula_segments(with_matrices):
     page = BeautifulSoup(with_matrices(2, 2), "html.parser")
-    [together] = page.select_one(".formula.smaller").find_all(recursive=False)
-    assert together["class"] == ["together"]
-    root, query, key, transposed, shape = together.find_all(recursive=False)
+    (unbreakable,) = page.select_one(".formula.smaller").find_all(recursive=False)
+    assert unbreakable["class"] == ["together"]
+    root, query, key, transposed, shape = unbreakable.find_all(recursive=False)
     assert root.select("math msqrt")
     assert (query.name, query["data-val"]) == ("table", "toy.Q")
     assert (key.name, key["data-val"]) == ("table", "toy.K")
@@ -116,17 +121,17 @@ def test_tables_are_not_hidden_from_screen_readers(with_matrices):
 
 def test_large_matrix_is_excerpted_with_details_for_all_of_it(with_matrices):
     page = BeautifulSoup(with_matrices(5, 9), "html.parser")
-    references = [table["data-val"] for table in page.select(".with-matrices table")]
-    assert references == ["toy.Q", "toy.K"]
-    assert [details.summary.text for details in page.select("details")] == ["All 5 × 9 numbers"] * 2
-    assert [table["data-val"] for table in page.select("details table")] == ["toy.Q", "toy.K"]
-    assert len(page.select("details td")) == 2 * 5 * 9
+    for tables in (page.select(".with-matrices table"), page.select("details table")):
+        assert [table["data-val"] for table in tables] == ["toy.Q", "toy.K"]
+    for details in page.select("details"):
+        assert details.summary.text == "All 5 × 9 numbers"
+        assert len(details.select("td")) == 5 * 9
 
 
 def test_long_vector_has_details_too(with_matrices):
     page = BeautifulSoup(with_matrices(50), "html.parser")
-    summaries = [details.summary.text for details in page.select("details")]
-    assert summaries == ["All 1 × 50 numbers"] * 2
+    query, key = page.select("details")
+    assert query.summary.text == key.summary.text == "All 1 × 50 numbers"
 
 
 def test_relation_at_the_end_of_a_segment_keeps_its_spacing(typeset):
@@ -148,20 +153,20 @@ def test_relation_at_the_end_of_a_segment_keeps_its_spacing(typeset):
 )
 def test_wrong_formula_is_reported_with_its_location(typeset, tex):
     with pytest.raises(PublishError) as caught:
-        typeset(Formula(tex, False))
+        typeset(Formula(tex, display=False))
     assert str(caught.value).startswith(f"page.md:3: formula {tex!r}: ")
 
 
 def test_typeset_formulas_are_cached(typeset, monkeypatch):
-    first = typeset(*FORMULAS)
+    both = typeset(INLINE, DISPLAYED)
     monkeypatch.setattr(formulas, "run_node", lambda *_, **__: pytest.fail("not cached"))
-    assert typeset(*FORMULAS) == first
-    assert typeset(FORMULAS[1]) == {FORMULAS[1]: first[FORMULAS[1]]}
+    assert typeset(INLINE, DISPLAYED) == both
+    assert typeset(DISPLAYED) == {DISPLAYED: both[DISPLAYED]}
 
 
 def test_changed_macro_invalidates_the_formula_cache(typeset, monkeypatch):
-    before = typeset(*FORMULAS)
+    before = typeset(INLINE, DISPLAYED)
     monkeypatch.setitem(formulas.MACROS, r"\query", r"\htmlClass{other}{#1}")
-    after = typeset(*FORMULAS)
-    assert 'class="enclosing other"' in after[FORMULAS[0]]
-    assert after[FORMULAS[1]] == before[FORMULAS[1]]
+    after = typeset(INLINE, DISPLAYED)
+    assert 'class="enclosing other"' in after[INLINE]
+    assert after[DISPLAYED] == before[DISPLAYED]
