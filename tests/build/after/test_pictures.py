@@ -18,6 +18,7 @@ from tests.build.forked import mkdocs
 from tests.conftest import ROOT
 
 ADDRESS = "http://127.0.0.1/attention-docs/"
+SIZE = (1200, 630)
 THEME = Path(material.__file__).parent / "templates" / "assets" / "stylesheets"
 DIAGRAM = '<svg role="img" width="{}" height="{}"><rect width="9" height="9"/></svg>'
 WIDE_DIAGRAM, HIGH_DIAGRAM = DIAGRAM.format(900, 100), DIAGRAM.format(100, 900)
@@ -69,18 +70,17 @@ def png_size(png):
 )
 def test_picture_has_the_tagged_size_and_is_reproducible(draw, drawing):
     picture = draw("A page", drawing)
-    assert png_size(picture) == (1200, 630)
+    assert png_size(picture) == SIZE
     assert picture == draw("A page", drawing)
 
 
 def test_picture_shows_title_drawing_and_site_name(draw, fonts, style):
-    drawing = DIAGRAM.format(90, 90)
-    picture = draw("A page", drawing)
-    assert picture != draw("Another page", drawing)
-    assert picture != draw("A page")
-    assert picture != draw("A page", drawing.replace("9", "8"))
-    other_site = pictures.picture_svg("A page", drawing, style._replace(site_name="Another site"))
-    assert picture != pictures.png(other_site, fonts)
+    picture = draw("A page", WIDE_DIAGRAM)
+    assert picture != draw("Another page", WIDE_DIAGRAM)
+    assert picture != draw("A page", HIGH_DIAGRAM)
+    other_style = style._replace(site_name="Another site")
+    of_other_site = pictures.picture_svg("A page", WIDE_DIAGRAM, other_style)
+    assert picture != pictures.png(of_other_site, fonts)
 
 
 def test_panels_of_a_figure_are_side_by_side():
@@ -94,23 +94,28 @@ def test_panels_of_a_figure_are_side_by_side():
 
 
 def test_first_drawing_skips_the_side_panel():
-    panels = beside([matrix_panel(np.eye(2), "A"), matrix_panel(np.eye(2), "B")], "Two")
-    stage_figure = figure(matrix_panel(np.eye(2), "A"), "A", "step")
-    assert pictures.first_drawing(stage_figure + WIDE_DIAGRAM + panels) == WIDE_DIAGRAM
+    stage = figure(matrix_panel(np.eye(2), "A"), "A", "step")
+    assert pictures.first_drawing(stage + WIDE_DIAGRAM) == WIDE_DIAGRAM
+
+
+def test_first_drawing_is_the_first_figure_or_diagram():
+    panels = beside([matrix_panel(np.eye(2), name) for name in "AB"], "Two")
+    assert pictures.first_drawing(WIDE_DIAGRAM + panels) == WIDE_DIAGRAM
     assert pictures.drawing_name(pictures.first_drawing(panels + WIDE_DIAGRAM)) == "Two"
 
 
 @pytest.mark.parametrize("drawing", [WIDE_DIAGRAM, HIGH_DIAGRAM], ids=["wide", "high"])
-@pytest.mark.parametrize("title", ["Masks", "Self-attention" + " and masks" * 3])
+@pytest.mark.parametrize("title", ["One line", "A title that is long enough for two lines"])
 def test_drawing_is_between_the_title_and_the_name_of_the_site(style, title, drawing):
     svg = pictures.picture_svg(title, drawing, style)
-    lines = re.findall(r'<text x="60" y="([\d.]+)" font-size="56".*?>(.*?)</text>', svg)
-    assert " ".join(text for _, text in lines) == title
+    title_lines = re.findall(r'<text x="60" y="([\d.]+)" font-size="56".*?>(.*?)</text>', svg)
+    assert " ".join(text for _, text in title_lines) == title
+    title_bottom = float(title_lines[-1][0])
     x, y, scale = map(float, re.search(r"translate\((.*?) (.*?)\) scale\((.*?)\)", svg).groups())
     width, height = pictures.drawing_size(drawing)
-    assert x >= 60
-    assert x + scale * width <= 1140
-    assert float(lines[-1][0]) < y
+    assert x >= pictures.MARGIN
+    assert x + scale * width <= pictures.WIDTH - pictures.MARGIN
+    assert title_bottom < y
     assert y + scale * height < pictures.ICON_TOP
 
 
@@ -185,7 +190,7 @@ def test_every_page_has_open_graph_tags(tags_by_page):
         assert tags["og:title"]
         assert tags["og:site_name"] == "Attention, computed"
         assert tags["og:image:alt"]
-        assert (tags["og:image:width"], tags["og:image:height"]) == ("1200", "630")
+        assert (int(tags["og:image:width"]), int(tags["og:image:height"])) == SIZE
         assert tags["twitter:card"] == "summary_large_image"
 
 
@@ -203,7 +208,7 @@ def test_every_picture_exists_and_is_small(tags_by_page, site):
     assert len(files) == len(tags_by_page)
     for file in files:
         picture = file.read_bytes()
-        assert png_size(picture) == (1200, 630)
+        assert png_size(picture) == SIZE
         assert len(picture) < 100_000, file  # a third of what messengers fetch
 
 
