@@ -90,7 +90,7 @@ def test_sitemap_lists_exactly_the_pages(site, pages):
 
 
 def test_old_addresses_and_anchors_still_exist(site):
-    """addresses.txt has those of November 2026, to which other sites may have links."""
+    """Other sites may link to the addresses of November 2026, which addresses.txt lists."""
     for line in Path(__file__).with_name("addresses.txt").read_text("utf-8").splitlines():
         address, *anchors = line.split(" ")
         file = site / f"{address}index.html" if address.endswith("/") else site / address

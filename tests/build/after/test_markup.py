@@ -19,7 +19,7 @@ def test_nu_checker_reports_only_errors_of_the_theme(site, assets):
     command = ["java", "-jar", str(jar), "--errors-only", "--format", "json", *pages]
     completed = subprocess.run(command, capture_output=True, text=True, check=False)
     errors = json.loads(completed.stderr)["messages"]
-    # If it found none of these, it would not have read the pages.
+    # Otherwise the checker has not read the pages.
     assert any(error["message"].startswith(FROM_THE_THEME) for error in errors)
     ours = [error for error in errors if not error["message"].startswith(FROM_THE_THEME)]
     assert [(error["url"], error["lastLine"], error["message"]) for error in ours] == []
