@@ -1,4 +1,4 @@
-"""The benchmarked functions compute attention."""
+"""The benchmarked functions compute attention, and --gpu needs CuPy."""
 
 import importlib.util
 import subprocess
@@ -10,14 +10,13 @@ import pytest
 from attention_docs import attention_steps
 from tests.conftest import ROOT, environment_of_an_inner_pytest, random_arrays
 
-HEADS = 3
-QUERIES = 20  # and as many keys
-QUERY, KEY, VALUE = random_arrays((HEADS, QUERIES, 8), (HEADS, QUERIES, 8), (HEADS, QUERIES, 5))
+HEADS, TOKENS, D_K, D_V = 3, 20, 8, 5
+QUERY, KEY, VALUE = random_arrays((HEADS, TOKENS, D_K), (HEADS, TOKENS, D_K), (HEADS, TOKENS, D_V))
 
 
 @pytest.fixture
 def import_benchmark(monkeypatch):
-    """A function that imports a module of scripts/benchmarks."""
+    """A function that imports a module of scripts/benchmarks, which is no package."""
     monkeypatch.syspath_prepend(ROOT / "scripts" / "benchmarks")
     return importlib.import_module
 
@@ -58,8 +57,8 @@ def test_products_equal_attention_without_softmax(benchmark):
 
 def test_floor_equals_attention_without_mask_or_shift(benchmark):
     expected = attention_steps(QUERY, KEY, VALUE).output
-    scaled = QUERY / 8**0.5
-    output, sums = benchmark.floor(scaled, KEY, VALUE, causal=False, exp=np.exp)
+    scaled_query = QUERY / D_K**0.5
+    output, sums = benchmark.floor(scaled_query, KEY, VALUE, causal=False, exp=np.exp)
     assert_equal(output / sums, expected)
 
 
