@@ -65,27 +65,38 @@ def test_notebook_prose_has_no_typed_matrix(path):
 
 
 @each_notebook
-def test_notebook_has_title_description_links_and_assertions(path):
-    notebook = read_notebook(path)
+def test_notebook_begins_with_its_only_title(path):
     prose = "\n".join(cell_texts(path, "markdown"))
-    assert len(re.findall(r"^# ", prose, re.M)) == 1
     assert prose.startswith("# ")
-    assert notebook["metadata"]["description"]
-    assert "](../mechanisms/" in prose
-    assert any(re.search(r"^assert ", code, re.M) for code in cell_texts(path, "code"))
-    ids = [cell["id"] for cell in notebook["cells"]]
+    assert len(re.findall(r"^# ", prose, re.M)) == 1
+
+
+@each_notebook
+def test_notebook_has_a_description(path):
+    assert read_notebook(path)["metadata"]["description"]
+
+
+@each_notebook
+def test_notebook_links_to_a_mechanism(path):
+    assert "](../mechanisms/" in "\n".join(cell_texts(path, "markdown"))
+
+
+@each_notebook
+def test_notebook_asserts_what_it_says(path):
+    assert re.search(r"^assert ", "\n".join(cell_texts(path, "code")), re.M)
+
+
+@each_notebook
+def test_cells_of_a_notebook_have_unique_ids(path):
+    ids = [cell["id"] for cell in read_notebook(path)["cells"]]
     assert len(set(ids)) == len(ids)
 
 
 @each_notebook
-def test_notebook_does_not_import_torch(path):
+def test_notebook_imports_neither_torch_nor_publish(path):
     code = "\n".join(cell_texts(path, "code"))
     assert not re.search(r"^(?:import|from) .*torch", code, re.M)
-
-
-@each_notebook
-def test_notebook_does_not_import_publish(path):
-    assert "publish" not in "".join(cell_texts(path, "code"))
+    assert "publish" not in code
 
 
 def repository_url():
@@ -112,7 +123,7 @@ def code_cell(code, *tags, id="one"):
 
 
 def markdown_page(cells, outputs="", repository=None):
-    """Convert a notebook of these cells, of which cell "one" has the outputs, and fill in the inserts."""
+    """Convert a notebook to a page; the outputs belong to the cell with the id "one"."""
     inserts = Inserts()
     title = {"cell_type": "markdown", "id": "title", "metadata": {}, "source": ["# Title"]}
     notebook = {"metadata": {"description": "A toy."}, "cells": [title, *cells]}
@@ -128,6 +139,7 @@ def output_html(mime_type, content):
 
 def test_page_has_code_and_outputs():
     stdout = output_html("application/vnd.jupyter.stdout", "<pre>1 &lt; 2\n</pre>")
+    # HTML parsers write attributes in lower case, but SVG needs `viewBox`.
     figure = output_html("text/html", '<svg id="x" class="drawing" viewbox="0 0 1 1"></svg>')
     markdown = markdown_page([code_cell("print(1)", "figure")], stdout + figure)
     assert "```python\nprint(1)\n```" in markdown
@@ -152,16 +164,20 @@ def test_wrong_or_missing_output_stops_the_build(tags, outputs, message):
     assert str(caught.value) == message
 
 
+CELL, INSTALL_CELL = code_cell("1"), code_cell("%pip install", "install", id="two")
+REPOSITORY = "https://github.com/someone/docs"
+
+
+def test_page_links_to_colab_instead_of_showing_the_install_cell():
+    page = markdown_page([CELL, INSTALL_CELL], repository=REPOSITORY)
+    colab = "https://colab.research.google.com/github/someone/docs"
+    assert f"{colab}/blob/main/docs/notebooks/toy.ipynb" in page
+    assert "%pip" not in page
+
+
 def test_colab_link_needs_repository_and_install_cell():
-    cell, install_cell = code_cell("1"), code_cell("%pip install", "install", id="two")
-    github = "https://github.com/someone/docs"
-    colab = (
-        "https://colab.research.google.com/github/someone/docs/blob/main/docs/notebooks/toy.ipynb"
-    )
-    assert colab in markdown_page([cell, install_cell], repository=github)
-    assert "%pip" not in markdown_page([cell, install_cell], repository=github)
-    assert "colab" not in markdown_page([cell], repository=github)
-    assert "colab" not in markdown_page([cell, install_cell], repository=None)
+    assert "colab" not in markdown_page([CELL], repository=REPOSITORY)
+    assert "colab" not in markdown_page([CELL, INSTALL_CELL], repository=None)
 
 
 @pytest.fixture
@@ -188,6 +204,7 @@ def test_package_digest_depends_on_all_modules_but_publish(package):
 SHOW_WEIGHTS = (
     "from attention_docs import examples, show\nshow(examples.steps('self_attention')['weights'])"
 )
+WEIGHT = "0.0287"  # one of the weights that SHOW_WEIGHTS prints
 EXECUTION_LOG = "Converting notebook (execute=True)"
 
 
@@ -226,17 +243,18 @@ def build(project):
 def test_notebook_is_executed_again_only_after_a_change(notebook_project):
     log, first_page = build(notebook_project)
     assert EXECUTION_LOG in log
-    assert "0.0287" in first_page
+    assert WEIGHT in first_page
     assert "</math>" in first_page
     assert 'href="../.."' in first_page
-    log, page = build(notebook_project)
+    log, unchanged_page = build(notebook_project)
     assert EXECUTION_LOG not in log
-    assert page == first_page
+    assert unchanged_page == first_page
     example = notebook_project / "attention_docs" / "examples" / "self_attention.py"
     replace_in_file(example, "[1, 1, 1, 1]]", "[1, 1, 1, 3]]")
-    log, page = build(notebook_project)
+    log, changed_page = build(notebook_project)
     assert EXECUTION_LOG in log
-    assert "0.0033" in page
+    changed_weight = "0.0033"
+    assert changed_weight in changed_page
 
 
 # A kernel that dies at its first start, as if its port were taken.
@@ -292,10 +310,20 @@ def test_failing_cell_or_warning_stops_the_build(notebook_project, code, message
     assert not MKDOCS_TRACEBACK.search(built.stderr)
 
 
+FAIL_ONCE = """
+import pathlib
+import sys
+
+flag = pathlib.Path({flag!r})
+if not flag.exists():
+    flag.touch()
+    sys.stderr.write("port taken")
+"""
+
+
 def test_notebook_that_wrote_to_stderr_is_executed_again(notebook_project):
-    flag = notebook_project / "failed_once"
-    code = f"import pathlib, sys\nflag = pathlib.Path({str(flag)!r})\nif not flag.exists():\n    flag.touch()\n    sys.stderr.write('port taken')"
-    write_notebook(notebook_project, code)
+    flag = str(notebook_project / "has_failed")
+    write_notebook(notebook_project, FAIL_ONCE.format(flag=flag))
     assert "port taken" in mkdocs(notebook_project, "build", "--strict").stderr
     build(notebook_project)
 
@@ -327,7 +355,7 @@ def test_notebook_outside_nav_is_executed(notebook_project):
     built = mkdocs(notebook_project, "build")
     assert built.returncode == 0, built.stderr
     page = notebook_project / "site" / "notebooks" / "omitted" / "index.html"
-    assert "0.0287" in page.read_text(encoding="utf-8")
+    assert WEIGHT in page.read_text(encoding="utf-8")
 
 
 def test_broken_link_in_a_notebook_stops_a_strict_build(notebook_project):
@@ -380,7 +408,8 @@ def test_notebook_page_has_the_markup_of_other_pages(site):
     page = (folder / "index.html").read_text(encoding="utf-8")
     figures = page.count('class="drawing')
     assert figures >= 8
-    assert page.count('id="figure-') == 3 * figures  # of the drawing, its title and description
+    ids_per_figure = 3  # of the drawing, its title and its description
+    assert page.count('id="figure-') == ids_per_figure * figures
     assert '<div class="highlight"><pre>' in page
     assert "</math>" in page
     assert "<style>" not in page
