@@ -32,11 +32,6 @@ def location_of(text):
     return f"docs/a.md:{lines_before + 1}"
 
 
-def test_location_without_a_line_is_the_file():
-    assert PAGE.location() == "docs/a.md"
-    assert NOTEBOOK.location() == "docs/a.ipynb"
-
-
 def test_location_counts_the_lines_of_front_matter():
     assert PAGE.location(0) == location_of("# A")
 

@@ -72,11 +72,6 @@ def test_notebook_begins_with_its_only_title(path):
 
 
 @each_notebook
-def test_notebook_has_a_description(path):
-    assert read_notebook(path)["metadata"]["description"]
-
-
-@each_notebook
 def test_notebook_links_to_a_mechanism(path):
     assert "](../mechanisms/" in "\n".join(cell_texts(path, "markdown"))
 
@@ -139,7 +134,7 @@ def output_html(mime_type, content):
 
 def test_page_has_code_and_outputs():
     stdout = output_html("application/vnd.jupyter.stdout", "<pre>1 &lt; 2\n</pre>")
-    # HTML parsers write attributes in lower case, but SVG needs `viewBox`.
+    # nbconvert writes attributes in lower case, but SVG needs `viewBox`.
     figure = output_html("text/html", '<svg id="x" class="drawing" viewbox="0 0 1 1"></svg>')
     markdown = markdown_page([code_cell("print(1)", "figure")], stdout + figure)
     assert "```python\nprint(1)\n```" in markdown
