@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import array_api_compat
+import array_api_strict
 import filelock
 import hypothesis
 import numpy as np
@@ -66,7 +67,7 @@ def xp(request):
 @pytest.fixture
 def strict():
     """array-api-strict, which allows only what the standard defines, and has two devices."""
-    return importlib.import_module("array_api_strict")
+    return array_api_strict
 
 
 @pytest.fixture
@@ -103,9 +104,8 @@ def copy_project(target):
     for name in ("docs", "attention_docs", "results"):
         shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
     if (ROOT / ".cache").is_dir():
-        # But for the environments of scripts/check_others, which take gigabytes.
-        without_environments = shutil.ignore_patterns("others")
-        shutil.copytree(ROOT / ".cache", target / ".cache", ignore=without_environments)
+        environments = shutil.ignore_patterns("others")  # of scripts/check_others: gigabytes
+        shutil.copytree(ROOT / ".cache", target / ".cache", ignore=environments)
     link_folder(ROOT / "node_modules", target / "node_modules")
     return target
 
@@ -119,20 +119,17 @@ def link_folder(folder, link):
 
 
 def cut_down(project, home="# Home\n"):
-    """Leave one page and its two examples, so that a build takes about a second.
-
-    Figures import the words of `course_sentence`.
-    """
+    """Leave one page and two examples, so that a build takes about a second."""
     for folder in ("course", "mechanisms", "notebooks", "reference"):
         shutil.rmtree(project / "docs" / folder)
     for page in (project / "docs").glob("*.md"):
         page.unlink()
-    kept = ("self_attention", "course_sentence")
-    blocks = "".join(f"\n\\example{{{name}}}\n" for name in kept)
+    kept_examples = ("self_attention", "course_sentence")  # figures import course_sentence
+    blocks = "".join(f"\n\\example{{{name}}}\n" for name in kept_examples)
     home = f"---\ndescription: One page.\n---\n\n{home}{blocks}"
     (project / "docs" / "index.md").write_text(home, encoding="utf-8")
     for example in (project / "attention_docs" / "examples").glob("*.py"):
-        if example.stem not in ("__init__", *kept):
+        if example.stem not in ("__init__", *kept_examples):
             example.unlink()
     settings = (project / "mkdocs.yml").read_text(encoding="utf-8")
     settings = re.sub(r"^nav:\n(?:  .*\n)+", "nav:\n  - index.md\n", settings, flags=re.M)
@@ -148,11 +145,11 @@ def replace_in_file(file, old, new):
 
 
 def environment_of_a_build(root, **changes):
-    """Return the environment of a build and of its notebooks.
-
-    It imports the project's own package, and has no variables that name a published site.
-    """
-    inherited = {k: v for k, v in os.environ.items() if not k.startswith(("GITHUB_", "SITE_"))}
+    """Return an environment in which a project imports its own package and has no web address."""
+    publishing = ("GITHUB_", "SITE_")
+    inherited = {
+        name: value for name, value in os.environ.items() if not name.startswith(publishing)
+    }
     return {**inherited, "PYTHONPATH": str(root), "NO_MKDOCS_2_WARNING": "1", **changes}
 
 
@@ -204,12 +201,15 @@ def site(shared, assets):
     folder, lock = shared
     with lock:
         if not (folder / "site").is_dir():
-            address = {"GITHUB_REPOSITORY": "someone/attention-docs"}
-            address["SITE_URL"] = "http://127.0.0.1/attention-docs/"
-            new = folder / "new-site"
-            completed = mkdocs(ROOT, "build", "--strict", "--site-dir", str(new), **address)
+            new_site = folder / "new-site"
+            completed = mkdocs(
+                ROOT,
+                *("build", "--strict", "--site-dir", str(new_site)),
+                GITHUB_REPOSITORY="someone/attention-docs",
+                SITE_URL="http://127.0.0.1/attention-docs/",
+            )
             assert completed.returncode == 0, completed.stderr
-            new.rename(folder / "site")
+            new_site.rename(folder / "site")
     return folder / "site"
 
 
