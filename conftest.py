@@ -4,8 +4,9 @@ A fenced block with `>>>` runs as a doctest, any other Python block runs as a sc
 is one test. All blocks of a page share one namespace, which starts empty, so that readers can paste
 them. Console blocks run the command line of the package. Blocks in other languages are an error,
 because nothing would check them.
-Where PyTorch or CuPy is missing, the tests that need it are deselected, including blocks that name
-`torch`, and one skipped test says so; with --torch or --gpu it fails instead.
+Where PyTorch or CuPy is missing, the tests that need it are deselected, except one, which is
+skipped with the reason. A block that names `torch` needs PyTorch. With --torch or --gpu, these
+tests fail instead.
 """
 
 import contextlib
@@ -79,7 +80,7 @@ def skip_all_as_one(items, library):
 
 
 def needs(item, library):
-    """Whether a test needs a library: a fixture, a parameter `xp`, or code on a page says so."""
+    """Whether a test needs a library, by its fixtures, its parameter `xp` or its code block."""
     if is_page_block(item):
         return library == "torch" and re.search(r"\btorch\b", item.example.parsed) is not None
     _, fixture = OPTIONAL[library]
@@ -125,8 +126,8 @@ class ByFile(LoadFileScheduling):
     """Schedule whole files, but the tests of a file marked `independent_tests` one by one.
 
     The tests of a file share fixtures, and the blocks of a page build on one another. The scheduler
-    does not collect tests, so it looks for the mark in the text of the file. (Groups would be
-    simpler, but those of pytest-xdist 3.8 have no effect with pytest 9.2.)
+    does not collect tests, so it looks for the mark in the text of the file. (Marking groups for
+    pytest-xdist would be simpler, but has no effect in pytest-xdist 3.8 with pytest 9.2.)
     """
 
     def _split_scope(self, nodeid):
@@ -177,7 +178,7 @@ def run_console(example):
     with contextlib.redirect_stdout(io.StringIO()) as output, minimal_install():
         status = main(shlex.split(command.removeprefix(PROGRAM)))
     printed = output.getvalue()
-    if expected:  # in which a page may leave something out with "..."
+    if expected:  # may contain "..." for what the page leaves out
         assert doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS), printed
     else:
         assert status == 0, printed
