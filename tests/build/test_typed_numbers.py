@@ -5,7 +5,6 @@ and the README.
 """
 
 import ast
-import functools
 import json
 import re
 import sys
@@ -123,22 +122,16 @@ def drawn_values(monkeypatch):
     """The absolute values of the numbers that a test formats, collected while it draws."""
     values = set()
     for name in ("number", "short_number"):
-        record_and_format = recording(getattr(numbers, name), values)
+        original = getattr(numbers, name)
+
+        def record_and_format(value, original=original):
+            values.add(abs(float(value)))
+            return original(value)
+
         for module in list(sys.modules.values()):
-            if getattr(module, name, None) is record_and_format.__wrapped__:
+            if getattr(module, name, None) is original:
                 monkeypatch.setattr(module, name, record_and_format)
     return values
-
-
-def recording(format_number, values):
-    """Return a function that formats a number and collects its absolute value."""
-
-    @functools.wraps(format_number)
-    def record_and_format(value):
-        values.add(abs(float(value)))
-        return format_number(value)
-
-    return record_and_format
 
 
 def typed_numbers_of_drawing(svg, drawn_values):
