@@ -18,6 +18,7 @@ from tests.conftest import ROOT, mkdocs
 without_cupy = pytest.mark.skipif(
     importlib.util.find_spec("cupy") is not None, reason="CuPy is installed"
 )
+NEW_STEPS = {"Q": np.zeros(1)}
 
 
 @pytest.fixture
@@ -27,34 +28,29 @@ def root(tmp_path):
     return tmp_path
 
 
-@pytest.fixture
-def build_steps(root):
-    """A function that returns the steps of an example as a new build would."""
-
-    def build_steps(name):
-        return computed.ComputedExamples(root).steps(name)
-
-    return build_steps
+def build_steps(root, name="self_attention"):
+    """Return the steps of an example in a new build."""
+    return computed.ComputedExamples(root).steps(name)
 
 
-def test_numpy_is_the_default_library(build_steps, monkeypatch):
+def test_numpy_is_the_default_library(root, monkeypatch):
     monkeypatch.delenv("ATTENTION_BACKEND", raising=False)
     assert computed.selected_library().__name__ == "numpy"
-    assert as_text(build_steps("self_attention")) == examples.expected("self_attention")
+    assert as_text(build_steps(root)) == examples.expected("self_attention")
 
 
-def test_steps_are_computed_with_the_selected_library_and_moved_to_numpy(build_steps, monkeypatch):
+def test_steps_are_computed_with_the_selected_library_and_moved_to_numpy(root, monkeypatch):
     monkeypatch.setenv("ATTENTION_BACKEND", "cupy")
     monkeypatch.setattr(computed, "backend", {"cupy": array_api_strict}.get)
-    steps = build_steps("self_attention")
+    steps = build_steps(root)
     assert {type(array) for array in steps.values()} == {np.ndarray}
     assert as_text(steps) == examples.expected("self_attention")
 
 
-def test_cached_steps_are_bitwise_equal(build_steps, monkeypatch):
-    computed_steps = build_steps("causal_padding")
+def test_cached_steps_are_bitwise_equal(root, monkeypatch):
+    computed_steps = build_steps(root, "causal_padding")
     monkeypatch.setattr(computed.examples, "steps", lambda *_: pytest.fail("computed again"))
-    cached_steps = build_steps("causal_padding")
+    cached_steps = build_steps(root, "causal_padding")
     assert list(cached_steps) == list(computed_steps)
     for name, array in computed_steps.items():
         assert cached_steps[name].dtype == array.dtype
@@ -66,20 +62,18 @@ def change_code(root):
     (root / "attention_docs" / "softmax.py").write_text("# another softmax\n", encoding="utf-8")
 
 
-def test_steps_are_recomputed_if_the_code_changes(root, build_steps, monkeypatch):
-    build_steps("self_attention")
-    new_steps = {"Q": np.zeros(1)}
-    monkeypatch.setattr(computed.examples, "steps", lambda *_: new_steps)
+def test_steps_are_recomputed_if_the_code_changes(root, monkeypatch):
+    build_steps(root)
+    monkeypatch.setattr(computed.examples, "steps", lambda *_: NEW_STEPS)
     change_code(root)
-    assert build_steps("self_attention") == new_steps
+    assert build_steps(root) == NEW_STEPS
 
 
-def test_steps_are_recomputed_with_another_library(build_steps, monkeypatch):
-    build_steps("self_attention")
-    new_steps = {"Q": np.zeros(1)}
-    monkeypatch.setattr(computed.examples, "steps", lambda *_: new_steps)
+def test_steps_are_recomputed_with_another_library(root, monkeypatch):
+    build_steps(root)
+    monkeypatch.setattr(computed.examples, "steps", lambda *_: NEW_STEPS)
     monkeypatch.setattr(computed, "selected_library", lambda: array_api_strict)
-    assert build_steps("self_attention") == new_steps
+    assert build_steps(root) == NEW_STEPS
 
 
 def test_graph_is_cached_until_the_code_changes(root, monkeypatch):
