@@ -12,6 +12,7 @@ from attention_docs.publish.page_files import PageFile
 from tests.conftest import ROOT, environment_of_an_inner_pytest
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 BEFORE_AND_AFTER = ("before_you_begin", "test_yourself")
 COURSE_PAGES = sorted(
     page for page in (ROOT / "docs" / "course").glob("*.md") if page.stem not in BEFORE_AND_AFTER
@@ -20,17 +21,16 @@ COURSE_PAGES = sorted(
 MAX_WORDS = {"before_you_begin": 500, "learned": 1050}
 COMPUTED = re.compile(r"\\(?:val|number)\{[^{}]*\}")
 MATRIX = re.compile(r"\\begin\{[bpvV]?(?:matrix|array)\}.*?\\end\{", re.DOTALL)
-FRONT_MATTER = re.compile(r"\A---\n.*?^---\n", re.DOTALL | re.MULTILINE)
 
 
 def without_code(text):
     return CODE_OR_MATH.sub(lambda match: "" if match["code"] else match[0], text)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [*PAGES, *NOTEBOOKS], ids=lambda page: page.stem)
 def test_page_has_no_typed_matrix(page):
-    text = without_code(page.read_text(encoding="utf-8"))
-    matrices = MATRIX.findall(COMPUTED.sub("", text))
+    prose = PageFile(page.name, page.read_text(encoding="utf-8")).prose
+    matrices = MATRIX.findall(COMPUTED.sub("", without_code(prose)))
     assert [matrix for matrix in matrices if re.search(r"\d", matrix)] == []
 
 

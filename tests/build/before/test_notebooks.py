@@ -16,7 +16,6 @@ from attention_docs.publish.errors import PublishError
 from attention_docs.publish.inserts import Inserts, insert
 from attention_docs.publish.page_files import PageFile
 from tests.build.forked import mkdocs
-from tests.build.test_pages import MATRIX
 from tests.conftest import ROOT, replace_in_file
 
 pytestmark = pytest.mark.independent_tests
@@ -56,12 +55,6 @@ def test_hook_clears_outputs(tmp_path):
     assert clear_outputs(path) == 1
     assert clear_outputs(path) == 0
     assert not any(cell.get("outputs") for cell in read_notebook(path)["cells"])
-
-
-@each_notebook
-def test_notebook_prose_has_no_typed_matrix(path):
-    prose = "\n".join(cell_texts(path, "markdown"))
-    assert [matrix for matrix in MATRIX.findall(prose) if re.search(r"\d", matrix)] == []
 
 
 @each_notebook
