@@ -88,7 +88,7 @@ def visible_texts(html):
         code.string = " ".join(COMMENT.findall(code.get_text()))
     for element in page.select(KNOWN_ORIGIN):
         element.replace_with(COMPUTED)
-    # Signs before a digit, which DIGITS then leaves out.
+    # DIGITS skips numbers after ^ and √.
     for script in page.select("sup, sub, msup > :nth-child(2)"):
         script.replace_with("^" + script.get_text())
     for root in page.select("msqrt"):
@@ -137,17 +137,18 @@ def drawn_values(monkeypatch):
 def typed_numbers_of_drawing(svg, drawn_values):
     """Return the numbers in the text of a drawing that are not among the drawn values."""
     formatted = {numbers.number(value) for value in drawn_values}
-    # A bound like <0.01 has a sign, too.
+    # Small numbers are drawn as a bound, like <0.01.
     formatted |= {numbers.short_number(value).lstrip("<") for value in drawn_values}
     without_trailing_zeros = {text.rstrip("0") for text in formatted if "e" not in text}
-    known = {text.replace("-", "−") for text in formatted | without_trailing_zeros}
-    known |= formatted | without_trailing_zeros
-    known |= {numbers.typeset(text).partition("·10")[0] for text in formatted}
-    # Beside a tick of five digits, one of four has its thousands separated, too.
-    known |= {f"{int(text):,}" for text in formatted if text.isdecimal()}
-    # visible_texts leaves out elements of these classes.
+    with_hyphen = formatted | without_trailing_zeros
+    with_minus_sign = {text.replace("-", "−") for text in with_hyphen}
+    mantissas = {numbers.typeset(text).partition("·10")[0] for text in formatted}
+    # An axis with a tick of five digits separates the thousands in its ticks of four digits.
+    with_thousands_separator = {f"{int(text):,}" for text in formatted if text.isdecimal()}
+    computed = with_hyphen | with_minus_sign | mantissas | with_thousands_separator
+    # Without the classes for which visible_texts would leave the drawing out.
     texts = visible_texts(re.sub('class="(drawing|step)', 'class="', svg))
-    return [number for text in texts for number in typed_numbers(text) if number not in known]
+    return [number for text in texts for number in typed_numbers(text) if number not in computed]
 
 
 @pytest.mark.parametrize(
