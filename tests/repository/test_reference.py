@@ -9,6 +9,7 @@ import attention_docs
 from tests.conftest import ROOT
 
 REFERENCE = ROOT / "docs" / "reference"
+# A shape such as (..., n, d_k) or (n,).
 SHAPE = re.compile(r"\((?:\.\.\.|\w[\w ]*),")
 ARRAY_ANNOTATION = re.compile(r"Array(?: \| None)?")
 NAMES = attention_docs.__all__

@@ -116,7 +116,7 @@ def test_numbers_carry_their_references(macro, references):
     ],
 )
 @pytest.mark.parametrize(
-    "page",
+    "page",  # with the macro in line 3
     [
         pytest.param("one\n\ntwo {}\n", id="text"),
         pytest.param("one\n\n$${}$$\n", id="formula"),
