@@ -25,15 +25,6 @@ pytestmark = pytest.mark.independent_tests
 posix_only = pytest.mark.skipif(os.name == "nt", reason="the stand-in for .venv is a shell script")
 
 SCRIPTS = ROOT / "scripts"
-GIT_ENVIRONMENT = {
-    **os.environ,
-    "GIT_AUTHOR_NAME": "x",
-    "GIT_AUTHOR_EMAIL": "x",
-    "GIT_COMMITTER_NAME": "x",
-    "GIT_COMMITTER_EMAIL": "x",
-    "GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z",
-    "GIT_CONFIG_GLOBAL": os.devnull,
-}
 
 
 @pytest.fixture
@@ -218,8 +209,11 @@ def build_packages(checkout, file_time):
         shutil.copy(ROOT / file, checkout)
     copy_scripts(checkout)
     create_venv(checkout)
+    git = ("git", "-c", "user.name=x", "-c", "user.email=x")
+    commit_date = {"GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z"}
+    environment = {**os.environ, **commit_date, "GIT_CONFIG_GLOBAL": os.devnull}
     for command in (("init", "-q"), ("commit", "-q", "--allow-empty", "-m", "Begin")):
-        subprocess.run(["git", *command], cwd=checkout, env=GIT_ENVIRONMENT, check=True)
+        subprocess.run([*git, *command], cwd=checkout, env=environment, check=True)
     for file in checkout.rglob("*"):
         os.utime(file, (file_time, file_time))
     assert run(checkout, "pack").returncode == 0
