@@ -27,10 +27,7 @@ AUTHORS_BEFORE_YEAR = re.compile(
 )
 AUTHORS_AND_TITLE_BEFORE_YEAR = re.compile(r"(?P<authors>[^:;*()]*)\*(?P<title>[^*]+)\*,? \(?$")
 # Phrases with a year that are not citations, or cite in another form.
-EXEMPT = (
-    "the original transformer (2017)",
-    "T5 (2020)",
-)
+EXEMPT = ("the original transformer (2017)", "T5 (2020)")
 
 
 class Paper(NamedTuple):

@@ -15,9 +15,6 @@ from attention_docs.publish.errors import PublishError
 from attention_docs.render.text import as_text
 from tests.conftest import ROOT, mkdocs
 
-without_cupy = pytest.mark.skipif(
-    importlib.util.find_spec("cupy") is not None, reason="CuPy is installed"
-)
 NEW_STEPS = {"Q": np.zeros(1)}
 
 
@@ -97,7 +94,7 @@ def test_unknown_library_is_rejected(monkeypatch):
         computed.selected_library()
 
 
-@without_cupy
+@pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
 def test_missing_cupy_fails_the_build_with_one_message(project):
     built = mkdocs(project, "build", "--strict", ATTENTION_BACKEND="cupy")
     assert built.returncode != 0

@@ -110,13 +110,8 @@ sys.exit(pytest.main(["docs/mechanisms/layer_in_pytorch.md", "-q", "-rs", *sys.a
 
 def run_page_without_torch(*options):
     command = [sys.executable, "-c", RUN_PAGE_WITHOUT_TORCH, "-p", "no:cacheprovider", *options]
-    return subprocess.run(
-        command,
-        cwd=ROOT,
-        capture_output=True,
-        encoding="utf-8",
-        env=environment_of_an_inner_pytest(),
-    )
+    environment = environment_of_an_inner_pytest()
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8")
 
 
 @pytest.mark.thorough

