@@ -403,5 +403,3 @@ def test_notebook_page_has_the_markup_of_other_pages(site):
     assert "<style>" not in page
     assert not re.search(r"jp-|mathjax|\$[A-Z]", page)
     assert (folder / "self_and_cross_attention.ipynb").is_file()
-    ids = re.findall(r' id="([^"]+)"', page)
-    assert len(set(ids)) == len(ids)
