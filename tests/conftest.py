@@ -201,13 +201,12 @@ def site(shared, assets):
     folder, lock = shared
     with lock:
         if not (folder / "site").is_dir():
+            address = {
+                "GITHUB_REPOSITORY": "someone/attention-docs",
+                "SITE_URL": "http://127.0.0.1/attention-docs/",
+            }
             new_site = folder / "new-site"
-            completed = mkdocs(
-                ROOT,
-                *("build", "--strict", "--site-dir", str(new_site)),
-                GITHUB_REPOSITORY="someone/attention-docs",
-                SITE_URL="http://127.0.0.1/attention-docs/",
-            )
+            completed = mkdocs(ROOT, "build", "--strict", "--site-dir", str(new_site), **address)
             assert completed.returncode == 0, completed.stderr
             new_site.rename(folder / "site")
     return folder / "site"
