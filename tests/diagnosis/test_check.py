@@ -71,26 +71,15 @@ def check_in_process(function, **settings):
     return checking.check_with(worker, Settings(library="numpy", **settings))
 
 
-def attention_with(*changes, layout="bhnd"):
-    """Return an attention function with changed steps, such as those of mistakes, for a layout."""
-    steps = {}
-    for changed_steps in changes:
-        steps |= changed_steps
+def attention_with(changes=None, layout="bhnd"):
+    """Return an attention function with changed steps, such as those of a mistake, for a layout."""
 
     def attention(
-        query,
-        key,
-        value,
-        mask=None,
-        bias=None,
-        is_causal=False,
-        scale=None,
-        window=None,
-        softcap=None,
+        q, k, v, mask=None, bias=None, is_causal=False, scale=None, window=None, softcap=None
     ):
-        arrays = (calling.from_layout(array, layout) for array in (query, key, value))
+        arrays = (calling.from_layout(array, layout) for array in (q, k, v))
         call = Call(*arrays, mask, bias, is_causal, scale, window, softcap)
-        return calling.to_layout(attend(call, steps), layout)
+        return calling.to_layout(attend(call, changes), layout)
 
     return attention
 
@@ -99,22 +88,10 @@ def layer_with(changes):
     """Return a function of a multi-head attention layer with changed steps."""
 
     def layer(
-        query,
-        key,
-        W_Q,
-        W_K,
-        W_V,
-        W_O,
-        num_heads,
-        b_Q=None,
-        b_K=None,
-        b_V=None,
-        b_O=None,
-        is_causal=False,
+        query, key, W_Q, W_K, W_V, W_O, num_heads, b_Q=0, b_K=0, b_V=0, b_O=0, is_causal=False
     ):
-        biases = dict(zip("QKVO", (b_Q, b_K, b_V, b_O), strict=True))
-        biases = {letter: bias for letter, bias in biases.items() if bias is not None}
-        weights = dict(zip("QKVO", (W_Q, W_K, W_V, W_O), strict=True))
+        weights = {"Q": W_Q, "K": W_K, "V": W_V, "O": W_O}
+        biases = {"Q": b_Q, "K": b_K, "V": b_V, "O": b_O}
         call = LayerCall(query, key, num_heads, weights, biases, is_causal)
         return attend_in_heads(call, changes)
 
@@ -181,8 +158,8 @@ def test_each_mistake_of_the_catalogue_is_named(mistake):
     ids=" and ".join,
 )
 def test_two_mistakes_at_once_are_both_named(names):
-    changes = [mistake_named(name).changes for name in names]
-    report = check_in_process(attention_with(*changes))
+    first, second = (mistake_named(name).changes for name in names)
+    report = check_in_process(attention_with(first | second))
     assert named_mistakes(report) == set(names)
 
 
