@@ -360,75 +360,6 @@ def test_check_writes_no_bytecode_beside_the_file(write_target, tmp_path, monkey
     assert [path.name for path in tmp_path.iterdir()] == ["mine.py"]
 
 
-# Targets that cannot be checked, and a part of the error message.
-BAD_TARGETS = {
-    "no such module": ("missing.module:attention", "there is no module 'missing'"),
-    "no such file": ("missing.py:attention", "there is no file missing.py"),
-    "no such function": ("mine.py:missing", "what can be called there: Layer, attention"),
-    "no function named": ("mine.py", "write module:function or file.py:function"),
-    "not callable": ("mine.py:number", "number is of type int; expected a function"),
-    "misspelt name": ("mine.py:atention", "what can be called there: attention"),
-    "class": ("mine.py:Layer", "layer = Layer(...)"),
-    "raises on import": (
-        "broken.py:attention",
-        "ZeroDivisionError: division by zero; `python broken.py` shows where",
-    ),
-    "file of a package": (
-        "relative_import.py:attention",
-        "for a file of a package, write package.module:attention",
-    ),
-    "SystemExit on import": ("system_exit.py:attention", "cannot be imported: SystemExit"),
-    "process exits on import": (
-        "exits.py:attention",
-        "the import of exits.py ended its process with status 3",
-    ),
-    "raises on call": (
-        "mine.py:raises",
-        "in every layout it raised RuntimeError: no; say with --layout and --names",
-    ),
-    "wrong rank": (
-        "mine.py:returns_vector",
-        "in bnd its output has shape (5,); expected (2, 4, 7)",
-    ),
-    "returns None": ("mine.py:returns_none", "it returns None; expected an array"),
-    "returns a list": (
-        "mine.py:returns_list",
-        "it returns a list that begins with a float; expected an array",
-    ),
-    "returns complex numbers": (
-        "mine.py:returns_complex",
-        "its result has dtype complex128; expected real numbers",
-    ),
-    "one argument": (
-        "mine.py:takes_tokens",
-        "it takes (tokens), and attention takes query, key and value",
-    ),
-    "hangs": ("mine.py:hangs", "gave no answer within 0.2 s and was stopped"),
-    "process exits on call": ("mine.py:exits", "ended its process with status 3"),
-}
-# Targets that end or hang their process, and two whose errors are passed through its pipe.
-IN_SUBPROCESS = {
-    "no such function",
-    "raises on import",
-    "SystemExit on import",
-    "process exits on import",
-    "hangs",
-    "process exits on call",
-}
-
-
-@pytest.mark.parametrize("problem", BAD_TARGETS)
-def test_bad_target_gives_a_one_line_error(problem, bad_modules, capsys, request):
-    if problem not in IN_SUBPROCESS:
-        request.getfixturevalue("in_process")
-    target, message = BAD_TARGETS[problem]
-    limit = ["--limit", "0.2"] if problem == "hangs" else []
-    assert main(["check", target, "--library", "numpy", *limit]) == 2
-    error = capsys.readouterr().err
-    assert message in error.splitlines()[0]
-    assert len(error.splitlines()) == 1 or "File" in error.splitlines()[1]  # a traceback
-
-
 @pytest.fixture
 def bad_modules(write_target, tmp_path):
     """Write the modules of the targets that cannot be checked."""
@@ -452,23 +383,71 @@ def bad_modules(write_target, tmp_path):
     (tmp_path / "exits.py").write_text("import os; os._exit(3)")
 
 
+# Arguments of the command line, whose target cannot be checked, and a part of the message.
+BAD_TARGETS = [
+    ("missing.module:attention", "there is no module 'missing'"),
+    ("missing.py:attention", "there is no file missing.py"),
+    ("mine.py", "write module:function or file.py:function"),
+    ("mine.py:number", "number is of type int; expected a function"),
+    ("mine.py:atention", "what can be called there: attention"),
+    ("mine.py:Layer", "layer = Layer(...)"),
+    ("relative_import.py:attention", "for a file of a package, write package.module:attention"),
+    (
+        "mine.py:raises",
+        "in every layout it raised RuntimeError: no; say with --layout and --names",
+    ),
+    ("mine.py:returns_vector", "in bnd its output has shape (5,); expected (2, 4, 7)"),
+    ("mine.py:returns_none", "it returns None; expected an array"),
+    ("mine.py:returns_list", "it returns a list that begins with a float; expected an array"),
+    ("mine.py:returns_complex", "its result has dtype complex128; expected real numbers"),
+    ("mine.py:takes_tokens", "it takes (tokens), and attention takes query, key and value"),
+]
+# Targets that end or hang their process, and two errors that a process sends back.
+BAD_TARGETS_IN_SUBPROCESS = [
+    ("mine.py:hangs --limit 0.2", "gave no answer within 0.2 s and was stopped"),
+    ("mine.py:exits", "ended its process with status 3"),
+    ("exits.py:attention", "the import of exits.py ended its process with status 3"),
+    ("system_exit.py:attention", "cannot be imported: SystemExit"),
+    ("mine.py:missing", "what can be called there: Layer, attention"),
+    (
+        "broken.py:attention",
+        "ZeroDivisionError: division by zero; `python broken.py` shows where",
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD_TARGETS)
+def test_bad_target_is_explained_in_one_line(in_process, bad_modules, arguments, message, capsys):
+    assert_one_line_error(arguments, message, capsys)
+
+
+@pytest.mark.parametrize(("arguments", "message"), BAD_TARGETS_IN_SUBPROCESS)
+def test_bad_target_in_a_subprocess_is_explained_in_one_line(
+    bad_modules, arguments, message, capsys
+):
+    assert_one_line_error(arguments, message, capsys)
+
+
+def assert_one_line_error(arguments, message, capsys):
+    """Assert that the check prints a message in one line, with at most a traceback below it."""
+    assert main(["check", "--library", "numpy", *arguments.split()]) == 2
+    first_line, *others = capsys.readouterr().err.splitlines()
+    assert message in first_line
+    assert not others or "File" in others[0]
+
+
 @pytest.mark.parametrize(
     ("option", "value", "message"),
     [
-        (
-            "--layout",
-            "nbd",
-            "expected one of bhnd, bnhd, bnd, nhd, nd for attention without weights",
-        ),
+        ("--layout", "nbd", "one of bhnd, bnhd, bnd, nhd, nd for attention without weights"),
         ("--names", "mask=m", "the arguments are query, key, value"),
         ("--names", "mask", "expected ours=theirs"),
         ("--limit", "-1", "limit is '-1'; expected a positive number of seconds"),
         ("--limit", "soon", "limit is 'soon'; expected a positive number of seconds"),
+        ("--require", "widnow", "feature is 'widnow'; expected one of formula"),
     ],
 )
-def test_bad_option_gives_a_one_line_error(
-    in_process, option, value, message, write_target, capsys
-):
+def test_bad_option_is_refused(in_process, option, value, message, write_target, capsys):
     assert status_of(["check", write_target(CORRECT_SOURCE), option, value]) == 2
     assert message in capsys.readouterr().err.splitlines()[-1]
 
