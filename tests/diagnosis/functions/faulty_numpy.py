@@ -7,16 +7,7 @@ import math
 
 import numpy as np
 
-
-def softmax(scores, axis=-1):
-    maximum = scores.max(axis=axis, keepdims=True)
-    powers = np.exp(scores - np.where(np.isfinite(maximum), maximum, 0))
-    total = powers.sum(axis=axis, keepdims=True)
-    return powers / np.where(total == 0, 1, total)
-
-
-def scaled(query, key, scale=None):
-    return query @ np.swapaxes(key, -1, -2) * (query.shape[-1] ** -0.5 if scale is None else scale)
+from tests.diagnosis.functions import scaled_scores, softmax
 
 
 def wrong_root(q, k, v):
@@ -52,84 +43,84 @@ def scale_twice(q, k, v, scale=None):
 
 def wrong_axis(q, k, v):
     """Normalises over the queries. [softmax_over_queries]"""
-    return softmax(scaled(q, k), axis=-2) @ v
+    return softmax(scaled_scores(q, k), axis=-2) @ v
 
 
 def axis_one(q, k, v):
     """Normalises over axis 1, which are the heads. [softmax_over_heads]"""
-    return softmax(scaled(q, k), axis=1) @ v
+    return softmax(scaled_scores(q, k), axis=1) @ v
 
 
 def no_maximum(q, k, v):
     """Does not subtract the maximum. [exponentials_overflow]"""
-    powers = np.exp(scaled(q, k))
+    powers = np.exp(scaled_scores(q, k))
     return powers / powers.sum(axis=-1, keepdims=True) @ v
 
 
 def one_maximum(q, k, v):
     """Subtracts the maximum of the whole array, so distant rows underflow. [maximum_of_all_rows]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     powers = np.exp(scores - scores.max())
     return powers / powers.sum(axis=-1, keepdims=True) @ v
 
 
 def denominator_plus_one(q, k, v):
     """Adds 1 to the denominator. [plus_one_in_denominator]"""
-    powers = np.exp(scaled(q, k))
+    powers = np.exp(scaled_scores(q, k))
     return powers / (1 + powers.sum(axis=-1, keepdims=True)) @ v
 
 
 def denominator_plus_one_late(q, k, v):
     """Subtracts the maximum and adds 1 to the denominator. [plus_one_after_maximum]"""
-    powers = np.exp(scaled(q, k) - scaled(q, k).max(axis=-1, keepdims=True))
+    powers = np.exp(scaled_scores(q, k) - scaled_scores(q, k).max(axis=-1, keepdims=True))
     return powers / (1 + powers.sum(axis=-1, keepdims=True)) @ v
 
 
 def epsilon(q, k, v):
     """Adds 0.01 to the denominator. [only their sum is wrong]"""
-    powers = np.exp(scaled(q, k) - scaled(q, k).max(axis=-1, keepdims=True))
+    powers = np.exp(scaled_scores(q, k) - scaled_scores(q, k).max(axis=-1, keepdims=True))
     return powers / (0.01 + powers.sum(axis=-1, keepdims=True)) @ v
 
 
 def base_two(q, k, v):
     """Takes powers of two. [powers_of_two]"""
-    return softmax(scaled(q, k) * math.log(2)) @ v
+    return softmax(scaled_scores(q, k) * math.log(2)) @ v
 
 
 def mask_multiplied(q, k, v, mask=None):
     """Multiplies the scores by the mask. [mask_multiplies_scores]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     return softmax(scores if mask is None else scores * mask) @ v
 
 
 def masked_late(q, k, v, mask=None):
     """Applies the mask after the softmax. [mask_after_softmax]"""
-    weights = softmax(scaled(q, k))
+    weights = softmax(scaled_scores(q, k))
     return (weights if mask is None else weights * mask) @ v
 
 
 def hides_with_ten(q, k, v, mask=None):
     """Hides with -10 instead of minus infinity. [a hidden key has a weight]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     return softmax(scores if mask is None else np.where(mask, scores, -10.0)) @ v
 
 
 def hides_with_tiny(q, k, v, mask=None):
     """Hides with the smallest positive float, which is about zero. [mask_multiplies_scores]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     return softmax(scores if mask is None else np.where(mask, scores, np.finfo(float).tiny)) @ v
 
 
 def nan_behind_mask(q, k, v, mask=None):
     """Multiplies minus infinity by zero, which is NaN. [mask_times_infinity]"""
     with np.errstate(all="ignore"):
-        return softmax(scaled(q, k) + (0 if mask is None else (1 - mask) * -np.inf)) @ v
+        return softmax(scaled_scores(q, k) + (0 if mask is None else (1 - mask) * -np.inf)) @ v
 
 
 def mask_of_heads_flattened(q, k, v, attn_mask=None):
     """Flattens (b, h) and tiles the masks of sequences in the order of heads. [mask_in_head_order]"""
     (b, h, m, _), n = q.shape, k.shape[2]
-    scores = scaled(q, k).reshape(b * h, m, n)
+    scores = scaled_scores(q, k).reshape(b * h, m, n)
     if attn_mask is not None:
         mask = np.broadcast_to(attn_mask, (b, h, m, n))[:, 0]
         scores = np.where(np.tile(mask, (h, 1, 1)), scores, -np.inf)
@@ -138,7 +129,7 @@ def mask_of_heads_flattened(q, k, v, attn_mask=None):
 
 def first_head_mask(q, k, v, mask=None):
     """Uses the first head's mask for all heads. [mask_of_first_head]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if mask is not None:
         mask = np.broadcast_to(mask, scores.shape)[:, :1]
         scores = np.where(mask, scores, -np.inf)
@@ -147,7 +138,7 @@ def first_head_mask(q, k, v, mask=None):
 
 def first_sequence_mask(q, k, v, mask=None):
     """Uses the first sequence's mask for all. [mask_of_first_sequence]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if mask is not None:
         scores = np.where(np.broadcast_to(mask, scores.shape)[:1], scores, -np.inf)
     return softmax(scores) @ v
@@ -155,7 +146,7 @@ def first_sequence_mask(q, k, v, mask=None):
 
 def padding_on_queries(q, k, v, key_padding_mask=None):
     """Puts the padding mask of keys on the query axis. [padding_on_query_axis]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if key_padding_mask is not None:
         scores = np.where(key_padding_mask[:, None, :, None], scores, -1e9)
     return softmax(scores) @ v
@@ -163,7 +154,7 @@ def padding_on_queries(q, k, v, key_padding_mask=None):
 
 def mask_or_causal(q, k, v, mask=None, is_causal=False):
     """Lets the causal mask replace the mask. [causal_replaces_mask]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if is_causal:
         mask = np.tri(*scores.shape[-2:], dtype=bool)
     return softmax(scores if mask is None else np.where(mask, scores, -np.inf)) @ v
@@ -171,7 +162,7 @@ def mask_or_causal(q, k, v, mask=None, is_causal=False):
 
 def rules_joined_by_and(q, k, v, mask=None, is_causal=False):
     """Joins two rules with `and`, so the second decides alone. [mask_replaces_causal]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
 
     def first_rule(i, j):
         return (j <= i) if is_causal else (j >= 0)
@@ -186,7 +177,7 @@ def rules_joined_by_and(q, k, v, mask=None, is_causal=False):
 
 def mask_unites_causal(q, k, v, mask=None, is_causal=False):
     """Joins mask and causal mask by or. [mask_or_causal]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if is_causal:
         causal = np.tri(*scores.shape[-2:], dtype=bool)
         mask = causal if mask is None else mask | causal
@@ -195,7 +186,7 @@ def mask_unites_causal(q, k, v, mask=None, is_causal=False):
 
 def strictly_causal(q, k, v, is_causal=False):
     """Hides each query's own position: NaN in the first row. [causal_hides_own_position]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if is_causal:
         scores = np.where(np.tri(*scores.shape[-2:], k=-1, dtype=bool), scores, -np.inf)
     with np.errstate(all="ignore"):
@@ -205,7 +196,7 @@ def strictly_causal(q, k, v, is_causal=False):
 
 def looks_ahead(q, k, v, causal=False):
     """Shows the next position. [causal_shows_next_position]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if causal:
         scores = np.where(np.tri(*scores.shape[-2:], k=1, dtype=bool), scores, -np.inf)
     return softmax(scores) @ v
@@ -213,7 +204,7 @@ def looks_ahead(q, k, v, causal=False):
 
 def reversed_causal(q, k, v, causal=False):
     """Shows later positions. [causal_flipped]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if causal:
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool).T, scores, -np.inf)
     return softmax(scores) @ v
@@ -221,7 +212,7 @@ def reversed_causal(q, k, v, causal=False):
 
 def causal_square(q, k, v, causal=False):
     """Builds the causal mask from the number of queries alone, so it raises for n > m. [ValueError]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if causal:
         scores = np.where(np.tri(q.shape[-2], dtype=bool), scores, -np.inf)
     return softmax(scores) @ v
@@ -229,13 +220,13 @@ def causal_square(q, k, v, causal=False):
 
 def always_causal(q, k, v, is_causal=False):
     """Is causal without being asked. [causal_without_is_causal]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     return softmax(np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)) @ v
 
 
 def typo_under_causal(q, k, v, is_causal=False):
     """Has a typo under is_causal. [AttributeError]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if is_causal:
         scores = np.where(np.tri(*scores.shap[-2:], dtype=bool), scores, -np.inf)
     return softmax(scores) @ v
@@ -243,18 +234,18 @@ def typo_under_causal(q, k, v, is_causal=False):
 
 def ignores_scale(q, k, v, scale=None):
     """Ignores the scale. [scale_ignored]"""
-    return softmax(scaled(q, k)) @ v
+    return softmax(scaled_scores(q, k)) @ v
 
 
 def zero_scale_is_none(q, k, v, scale=None):
     """Divides by the scale. [divided_by_scale]"""
     scores = q @ np.swapaxes(k, -1, -2)
-    return softmax(scores / scale if scale else scaled(q, k)) @ v
+    return softmax(scores / scale if scale else scaled_scores(q, k)) @ v
 
 
 def window_left_only(q, k, v, window=None):
     """Loses the right bound of the window. [window_right_ignored]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if window is not None:
         distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
         left = np.inf if window[0] is None else window[0]
@@ -264,7 +255,7 @@ def window_left_only(q, k, v, window=None):
 
 def window_left_too_wide(q, k, v, window=None):
     """Includes one key too many on the left. [window_left_too_wide]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if window is not None:
         distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
         left, right = (np.inf if side is None else side for side in window)
@@ -274,7 +265,7 @@ def window_left_too_wide(q, k, v, window=None):
 
 def window_right_too_narrow(q, k, v, window=None):
     """Excludes the last key on the right. [window_right_too_narrow]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if window is not None:
         distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
         left, right = (np.inf if side is None else side for side in window)
@@ -285,7 +276,7 @@ def window_right_too_narrow(q, k, v, window=None):
 
 def cap_after_mask(q, k, v, mask=None, softcap=None):
     """Caps after the mask. [softcap_after_mask]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if mask is not None:
         scores = np.where(mask, scores, -np.inf)
     return softmax(scores if softcap is None else softcap * np.tanh(scores / softcap)) @ v
@@ -302,13 +293,13 @@ def cap_before_scale(q, k, v, scale=None, softcap=None):
 def tiled_heads(q, k, v):
     """Tiles shared heads. [heads_tiled]"""
     group = q.shape[1] // k.shape[1]
-    return softmax(scaled(q, np.tile(k, (1, group, 1, 1)))) @ np.tile(v, (1, group, 1, 1))
+    return softmax(scaled_scores(q, np.tile(k, (1, group, 1, 1)))) @ np.tile(v, (1, group, 1, 1))
 
 
 def keys_only_grouped(q, k, v):
     """Repeats key heads but tiles value heads. [value_heads_tiled]"""
     group = q.shape[1] // k.shape[1]
-    return softmax(scaled(q, np.repeat(k, group, 1))) @ np.tile(v, (1, group, 1, 1))
+    return softmax(scaled_scores(q, np.repeat(k, group, 1))) @ np.tile(v, (1, group, 1, 1))
 
 
 def bias_early(q, k, v, bias=None):
@@ -319,17 +310,17 @@ def bias_early(q, k, v, bias=None):
 
 def bias_minus(q, k, v, bias=None):
     """Subtracts the bias. [bias_subtracted]"""
-    return softmax(scaled(q, k) - (0 if bias is None else bias)) @ v
+    return softmax(scaled_scores(q, k) - (0 if bias is None else bias)) @ v
 
 
 def keys_twice(q, k, v):
     """Takes the keys for the values where widths allow. [keys_as_values]"""
-    return softmax(scaled(q, k)) @ (k if k.shape == v.shape else v)
+    return softmax(scaled_scores(q, k)) @ (k if k.shape == v.shape else v)
 
 
 def swapped(k, q, v):
     """Names the keys q and the queries k. [queries_and_keys_swapped]"""
-    return softmax(scaled(k, q)) @ v
+    return softmax(scaled_scores(k, q)) @ v
 
 
 def in_place(q, k, v):
@@ -340,12 +331,12 @@ def in_place(q, k, v):
 
 def widened(q, k, v):
     """Returns float64 whatever came. [result has dtype float64]"""
-    return softmax(scaled(q, k)).astype(np.float64) @ v
+    return softmax(scaled_scores(q, k)).astype(np.float64) @ v
 
 
 def random_drop(q, k, v, generator=np.random.RandomState(0)):  # noqa: B008 -- on purpose
     """Leaves dropout on. [differs from call to call]"""
-    weights = softmax(scaled(q, k))
+    weights = softmax(scaled_scores(q, k))
     return weights * (generator.uniform(size=weights.shape) > 0.1) @ v
 
 
@@ -357,21 +348,21 @@ def stale_cache(q, k, v, cache={}):  # noqa: B006 -- the fault
 
 def one_query(q, k, v):
     """Squeezes, which drops the axis of a single query. [has shape]"""
-    return (softmax(scaled(q, k)) @ v).squeeze()
+    return (softmax(scaled_scores(q, k)) @ v).squeeze()
 
 
 def block_of_sixteen(q, k, v):
     """Drops the keys of the last incomplete block. [last_block_dropped]"""
     n = k.shape[-2]
     n = n // 16 * 16 if n > 16 else n
-    return softmax(scaled(q, k[..., :n, :])) @ v[..., :n, :]
+    return softmax(scaled_scores(q, k[..., :n, :])) @ v[..., :n, :]
 
 
 def forgets_rescaling(q, k, v):
     """Merges blocks of 32 keys without rescaling by the new maximum. [running_sum_not_rescaled]"""
     total, output, maximum = 0, 0, None
     for start in range(0, k.shape[-2], 32):
-        scores = scaled(q, k[..., start : start + 32, :])
+        scores = scaled_scores(q, k[..., start : start + 32, :])
         if maximum is None:
             maximum = scores.max(axis=-1, keepdims=True)
         else:
@@ -385,14 +376,14 @@ def forgets_rescaling(q, k, v):
 def view_of_memory(q, k, v):
     """Reads the memory of transposed arrays in the wrong order. [not_contiguous]"""
     q, k, v = (np.frombuffer(a.tobytes("A"), a.dtype).reshape(a.shape) for a in (q, k, v))
-    return softmax(scaled(q, k)) @ v
+    return softmax(scaled_scores(q, k)) @ v
 
 
 def raises_in_float32(q, k, v):
     """Raises for float32. [TypeError]"""
     if q.dtype != np.float64:
         q = q + None
-    return softmax(scaled(q, k)) @ v
+    return softmax(scaled_scores(q, k)) @ v
 
 
 def two_faults(q, k, v, mask=None):

@@ -1,17 +1,19 @@
 """PyTorch attention functions with one fault each; the docstring says it and, in brackets, what the
 check has to say of it."""
 
-import math
-
 import pytest
 
 torch = pytest.importorskip("torch")
 nn, F = torch.nn, torch.nn.functional
 
 
+def scaled_scores(query, key):
+    return query @ key.transpose(-2, -1) * query.size(-1) ** -0.5
+
+
 def half_mask(q, k, v, attn_mask=None):
     """Hides with -1e9, which float16 cannot hold: raises. [RuntimeError]"""
-    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    scores = scaled_scores(q, k)
     if attn_mask is not None:
         scores = scores.masked_fill(~attn_mask, -1e9)
     return scores.softmax(-1) @ v
@@ -19,7 +21,7 @@ def half_mask(q, k, v, attn_mask=None):
 
 def weak_mask(q, k, v, mask=None):
     """Hides with -1e1. [a hidden key has a weight]"""
-    scores = q @ k.transpose(-2, -1) / math.sqrt(q.size(-1))
+    scores = scaled_scores(q, k)
     if mask is not None:
         scores = scores.masked_fill(~mask, -1e1)
     return scores.softmax(-1) @ v
@@ -33,7 +35,7 @@ def late_scale(q, k, v):
 
 def mixed_precision(q, k, v, is_causal=False):
     """Builds a float32 bias under is_causal, so that 16 bits raise. [RuntimeError]"""
-    scores = q @ k.transpose(-2, -1) * q.size(-1) ** -0.5
+    scores = scaled_scores(q, k)
     if is_causal:
         hidden = torch.ones(q.size(-2), k.size(-2), dtype=torch.bool).triu(1)
         scores = scores + torch.zeros(scores.shape[-2:]).masked_fill(hidden, float("-inf"))
@@ -42,28 +44,28 @@ def mixed_precision(q, k, v, is_causal=False):
 
 def dim_one(q, k, v):
     """Normalises over dim=1. [softmax_over_heads]"""
-    return (q @ k.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(dim=1) @ v
+    return scaled_scores(q, k).softmax(dim=1) @ v
 
 
 def dim_two(q, k, v):
     """Normalises over dim=2, the queries. [softmax_over_queries]"""
-    return (q @ k.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(dim=2) @ v
+    return scaled_scores(q, k).softmax(dim=2) @ v
 
 
 def detached(q, k, v):
     """Detaches the weights, so queries and keys have no gradient. [gradient of q]"""
-    return (q @ k.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(-1).detach() @ v
+    return scaled_scores(q, k).softmax(-1).detach() @ v
 
 
 def no_grad_keys(q, k, v):
     """Detaches the keys. [gradient of k]"""
-    return (q @ k.detach().transpose(-2, -1) * q.size(-1) ** -0.5).softmax(-1) @ v
+    return scaled_scores(q, k.detach()).softmax(-1) @ v
 
 
 class WrongBackward(torch.autograd.Function):
     @staticmethod
     def forward(ctx, q, k, v):
-        weights = (q @ k.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(-1)
+        weights = scaled_scores(q, k).softmax(-1)
         ctx.save_for_backward(q, k, v, weights)
         return weights @ v
 
@@ -95,14 +97,12 @@ def view_after_transpose(q, k, v):
 
 def float_result(q, k, v):
     """Returns float32 for 16 bits. [result has dtype float32]"""
-    return (q @ k.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(
-        -1, dtype=torch.float32
-    ) @ v.float()
+    return scaled_scores(q, k).softmax(-1, dtype=torch.float32) @ v.float()
 
 
 def causal_by_ones(q, k, v, is_causal=False):
     """Fills with minus infinity times a triangle: NaN. [mask_times_infinity]"""
-    scores = q @ k.transpose(-2, -1) * q.size(-1) ** -0.5
+    scores = scaled_scores(q, k)
     if is_causal:
         scores = scores + torch.ones_like(scores).triu(1) * float("-inf")
     return scores.softmax(-1) @ v
@@ -110,14 +110,14 @@ def causal_by_ones(q, k, v, is_causal=False):
 
 def empty_output(q, k, v):
     """Writes the output in place and returns a fixed head size. [could not recover its weights]"""
-    weights = (q @ k.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(-1)
+    weights = scaled_scores(q, k).softmax(-1)
     output = torch.zeros_like(q)
     return torch.matmul(weights, v, out=output) if q.shape == v.shape else output
 
 
 def train_dropout(q, k, v, p=0.2):
     """Leaves dropout on. [differs from call to call]"""
-    weights = (q @ k.transpose(-2, -1) * q.size(-1) ** -0.5).softmax(-1)
+    weights = scaled_scores(q, k).softmax(-1)
     return F.dropout(weights, p) @ v
 
 
@@ -138,7 +138,7 @@ def mask_dropped_with_causal(query, key, value, attn_mask=None, is_causal=False)
 
 def padding_inverted(q, k, v, key_padding_mask=None, is_causal=False):
     """Fills kept keys, but only beside a causal mask. [the mask is the first wrong step]"""
-    scores = q @ k.transpose(-2, -1) * q.size(-1) ** -0.5
+    scores = scaled_scores(q, k)
     if key_padding_mask is not None:
         hidden = key_padding_mask if is_causal else ~key_padding_mask
         scores = scores.masked_fill(hidden[:, None, None, :], torch.finfo(q.dtype).min)

@@ -8,7 +8,7 @@ import math
 
 import numpy as np
 
-from tests.diagnosis.functions.faulty_numpy import scaled, softmax
+from tests.diagnosis.functions import scaled_scores, softmax
 
 
 def einsum_over_queries(q, k, v):
@@ -22,7 +22,7 @@ def output_not_rescaled(q, k, v):
     total, output = 0.0, 0.0
     maximum = np.full((*q.shape[:-1], 1), -np.inf)
     for start in range(0, k.shape[-2], 16):
-        scores = scaled(q, k[..., start : start + 16, :])
+        scores = scaled_scores(q, k[..., start : start + 16, :])
         new = np.maximum(maximum, scores.max(axis=-1, keepdims=True))
         powers = np.exp(scores - new)
         total = total * np.exp(maximum - new) + powers.sum(axis=-1, keepdims=True)
@@ -38,7 +38,7 @@ def backwards_in_blocks(q, k, v, causal=False):
     rows = np.arange(q.shape[-2])[:, None]
     with np.errstate(invalid="ignore"):
         for start in reversed(range(0, n, 16)):
-            scores = scaled(q, k[..., start : start + 16, :])
+            scores = scaled_scores(q, k[..., start : start + 16, :])
             if causal:
                 columns = np.arange(start, min(start + 16, n))
                 scores = np.where(columns <= rows, scores, -np.inf)
@@ -52,7 +52,7 @@ def backwards_in_blocks(q, k, v, causal=False):
 
 def causal_in_whole_blocks(q, k, v, causal=False):
     """Hides later blocks of 16 keys, and nothing in a query's own block. [a hidden key has a weight]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if causal:
         rows, columns = np.arange(q.shape[-2])[:, None] // 16, np.arange(k.shape[-2]) // 16
         scores = np.where(columns <= rows, scores, -np.inf)
@@ -61,7 +61,7 @@ def causal_in_whole_blocks(q, k, v, causal=False):
 
 def undivided(q, k, v):
     """Forgets the division by the sum. [sum to]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     return np.exp(scores - scores.max(axis=-1, keepdims=True)) @ v
 
 
@@ -86,7 +86,7 @@ def root_of_heads_of_layout(q, k, v):
 
 def infinite_in_half(q, k, v, mask=None):
     """Multiplies -1e9 by the mask's complement, infinite in float16. [mask_times_infinity]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     with np.errstate(invalid="ignore", over="ignore"):
         if mask is not None:
             scores = scores + (1 - mask).astype(q.dtype) * np.float64(-1e9).astype(q.dtype)
@@ -95,7 +95,7 @@ def infinite_in_half(q, k, v, mask=None):
 
 def half_open_window(q, k, v, window_size=(-1, -1)):
     """Takes -1 on one side, which means no limit, for a number. [open_window_as_number]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if window_size != (-1, -1):
         distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
         left, right = window_size
@@ -105,7 +105,7 @@ def half_open_window(q, k, v, window_size=(-1, -1)):
 
 def mask_in_place(q, k, v, mask=None, is_causal=False):
     """Joins the causal mask to the caller's mask in place. [changes its input]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     causal = np.tri(*scores.shape[-2:], dtype=bool)
     if mask is None:
         mask = causal if is_causal else np.ones_like(causal)
@@ -116,7 +116,7 @@ def mask_in_place(q, k, v, mask=None, is_causal=False):
 
 def normalised_keys(q, k, v):
     """Divides the keys by their length. [the scores, or what the softmax subtracts]"""
-    return softmax(scaled(q, k / np.linalg.norm(k, axis=-1, keepdims=True))) @ v
+    return softmax(scaled_scores(q, k / np.linalg.norm(k, axis=-1, keepdims=True))) @ v
 
 
 class Cache:
@@ -132,7 +132,7 @@ def keeps_keys(q, k, v, cache=Cache()):  # noqa: B008 -- the fault
         k = np.concatenate([cache.key, k], axis=2)
         v = np.concatenate([cache.value, v], axis=2)
     cache.key, cache.value = k, v
-    return softmax(scaled(q, k)) @ v
+    return softmax(scaled_scores(q, k)) @ v
 
 
 CAUSAL = np.tri(64, dtype=bool)
@@ -140,7 +140,7 @@ CAUSAL = np.tri(64, dtype=bool)
 
 def short_buffer(q, k, v, causal=False):
     """Keeps a causal mask for at most 64 positions. [ValueError]"""
-    scores, (m, n) = scaled(q, k), (q.shape[-2], k.shape[-2])
+    scores, (m, n) = scaled_scores(q, k), (q.shape[-2], k.shape[-2])
     return softmax(np.where(CAUSAL[:m, :n], scores, -np.inf) if causal else scores) @ v
 
 
@@ -148,7 +148,7 @@ def merged_by_reshape(x, w_q, w_k, w_v, w_o, n_heads):
     """Merges the heads without the transpose. [heads_merged_without_transpose]"""
     b, n, d = x.shape
     q, k, v = ((x @ w).reshape(b, n, n_heads, -1).swapaxes(1, 2) for w in (w_q, w_k, w_v))
-    return (softmax(scaled(q, k)) @ v).reshape(b, n, d) @ w_o
+    return (softmax(scaled_scores(q, k)) @ v).reshape(b, n, d) @ w_o
 
 
 def unpacked_in_other_order(x, W_qkv, W_o, num_heads):
@@ -156,7 +156,7 @@ def unpacked_in_other_order(x, W_qkv, W_o, num_heads):
     b, n, d = x.shape
     rows = (x @ W_qkv).reshape(b, n, 3, num_heads, -1)
     k, q, v = np.moveaxis(rows, 2, 0).swapaxes(2, 3)
-    return (softmax(scaled(q, k)) @ v).swapaxes(1, 2).reshape(b, n, d) @ W_o
+    return (softmax(scaled_scores(q, k)) @ v).swapaxes(1, 2).reshape(b, n, d) @ W_o
 
 
 def layer_with_root_of_model(x, w_q, w_k, w_v, w_o, num_heads):
@@ -171,7 +171,7 @@ def padding_zeroes_values(q, k, v, key_padding_mask=None):
     """Zeroes the values of padding instead of hiding its keys. [mask_after_softmax]"""
     if key_padding_mask is not None:
         v = v * key_padding_mask[:, None, :, None]
-    return softmax(scaled(q, k)) @ v
+    return softmax(scaled_scores(q, k)) @ v
 
 
 def softmax_over_axis_one(q, k, v):
@@ -182,7 +182,7 @@ def softmax_over_axis_one(q, k, v):
 
 def bottom_right_off_by_one(q, k, v, causal=False):
     """Aligns bottom-right, one too far. [causal_shows_next_position]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     m, n = scores.shape[-2:]
     return (
         softmax(np.where(np.tri(m, n, n - m + 1, dtype=bool) | (not causal), scores, -np.inf)) @ v
@@ -191,7 +191,7 @@ def bottom_right_off_by_one(q, k, v, causal=False):
 
 def window_wider_with_more_keys(q, k, v, window=None):
     """Shows one key too many on the left if there are more keys. [window_left_too_wide]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     (m, n), (left, right) = scores.shape[-2:], window or (None, None)
     distance = np.arange(n) - np.arange(m)[:, None]
     if left is not None:
@@ -203,13 +203,13 @@ def window_wider_with_more_keys(q, k, v, window=None):
 
 def bias_of_other_heads(q, k, v, bias=None):
     """Gives the heads their biases in reversed order. [float_mask_per_head]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     return softmax(scores if bias is None else scores + bias[..., ::-1, :, :]) @ v
 
 
 def bias_lost_under_causal(q, k, v, bias=None, is_causal=False):
     """Lets the causal mask replace the bias. [bias_ignored]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if is_causal:
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
     elif bias is not None:
@@ -224,7 +224,7 @@ def in_groups(q, heads):
 
 def causal_over_folded_groups(q, k, v, is_causal=False):
     """Folds a group into the rows, and masks these as one sequence. [grouped_heads_causal]"""
-    scores = scaled(q.reshape(*k.shape[:2], -1, q.shape[-1]), k)
+    scores = scaled_scores(q.reshape(*k.shape[:2], -1, q.shape[-1]), k)
     if is_causal:
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
     return (softmax(scores) @ v).reshape(*q.shape[:-1], -1)
@@ -232,7 +232,7 @@ def causal_over_folded_groups(q, k, v, is_causal=False):
 
 def masks_of_other_groups(q, k, v, mask=None):
     """Reshapes the masks of heads to (group, key head). [grouped_heads_mask]"""
-    scores = scaled(in_groups(q, k.shape[1]), k[:, :, None])
+    scores = scaled_scores(in_groups(q, k.shape[1]), k[:, :, None])
     if mask is not None:
         mask = np.broadcast_to(mask, (*q.shape[:3], k.shape[2]))
         mask = mask.reshape(len(q), -1, *scores.shape[1:2], *mask.shape[2:]).swapaxes(1, 2)
@@ -243,7 +243,9 @@ def masks_of_other_groups(q, k, v, mask=None):
 def mask_without_axis_of_groups(q, k, v, mask=None):
     """Has five axes if heads are grouped, and a mask with four. [ValueError]"""
     grouped = k.shape[1] < q.shape[1]
-    scores = scaled(in_groups(q, k.shape[1]), k[:, :, None]) if grouped else scaled(q, k)
+    scores = (
+        scaled_scores(in_groups(q, k.shape[1]), k[:, :, None]) if grouped else scaled_scores(q, k)
+    )
     weights = softmax(scores if mask is None else np.where(mask, scores, -np.inf))
     return (weights @ (v[:, :, None] if grouped else v)).reshape(*q.shape[:-1], -1)
 
@@ -252,12 +254,12 @@ def scaled_twice_in_half(q, k, v):
     """Scales queries and scores in float16. [times the right ones]"""
     if q.dtype == np.float16:
         q = q * q.dtype.type(q.shape[-1] ** -0.5)
-    return softmax(scaled(q, k)).astype(q.dtype) @ v
+    return softmax(scaled_scores(q, k)).astype(q.dtype) @ v
 
 
 def window_over_folded_groups(q, k, v, window=None):
     """Folds a group into the rows, and counts the window over all of them. [grouped_heads_window]"""
-    scores = scaled(q.reshape(*k.shape[:2], -1, q.shape[-1]), k)
+    scores = scaled_scores(q.reshape(*k.shape[:2], -1, q.shape[-1]), k)
     if window is not None:
         distance = np.arange(scores.shape[-1]) - np.arange(scores.shape[-2])[:, None]
         left, right = (np.inf if limit is None else limit for limit in window)
@@ -268,7 +270,7 @@ def window_over_folded_groups(q, k, v, window=None):
 def bias_of_first_in_group(q, k, v, bias=None):
     """Gives a group of heads the bias of its first one. [grouped_heads_float_mask]"""
     heads = k.shape[1]
-    scores = scaled(in_groups(q, heads), k[:, :, None])
+    scores = scaled_scores(in_groups(q, heads), k[:, :, None])
     if bias is not None:
         bias = np.broadcast_to(bias, (*q.shape[:3], k.shape[2]))
         scores = scores + bias[:, :: q.shape[1] // heads, None]
@@ -277,7 +279,7 @@ def bias_of_first_in_group(q, k, v, bias=None):
 
 def cap_by_default_scale(q, k, v, scale=None, softcap=None):
     """Caps the scores by the default scale, and applies another one after. [softcap_scale]"""
-    scores = scaled(q, k)
+    scores = scaled_scores(q, k)
     if softcap is not None:
         scores = softcap * np.tanh(scores / softcap)
     return softmax(scores if scale is None else scores * scale * math.sqrt(q.shape[-1])) @ v
@@ -287,4 +289,4 @@ def bias_early_in_fewer_bits(q, k, v, bias=None):
     """Adds the bias before the scale, unless in float64. [float32_float_mask]"""
     if bias is not None and q.dtype != np.float64:
         return softmax((q @ np.swapaxes(k, -1, -2) + bias) * q.shape[-1] ** -0.5) @ v
-    return softmax(scaled(q, k) if bias is None else scaled(q, k) + bias) @ v
+    return softmax(scaled_scores(q, k) if bias is None else scaled_scores(q, k) + bias) @ v

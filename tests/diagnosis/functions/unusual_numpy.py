@@ -5,26 +5,17 @@ from functools import partial
 
 import numpy as np
 
+from tests.diagnosis.functions import scaled_scores, softmax
+
 try:
     import torch  # this file imports torch and holds NumPy functions
 except ImportError:
     torch = None
 
 
-def softmax(scores, axis=-1):
-    maximum = scores.max(axis=axis, keepdims=True)
-    powers = np.exp(scores - np.where(np.isfinite(maximum), maximum, 0))
-    total = powers.sum(axis=axis, keepdims=True)
-    return powers / np.where(total == 0, 1, total)
-
-
-def scores_of(query, key):
-    return query @ np.swapaxes(key, -1, -2) * query.shape[-1] ** -0.5
-
-
 def plain(query, key, value):
     """Has no option at all."""
-    return softmax(scores_of(query, key)) @ value
+    return softmax(scaled_scores(query, key)) @ value
 
 
 def only_16_bits(q, k, v):
@@ -32,27 +23,27 @@ def only_16_bits(q, k, v):
     if q.dtype != np.float16:
         raise TypeError(f"expected float16, got {q.dtype}")
     q, k, v = (array.astype(np.float32) for array in (q, k, v))
-    return (softmax(scores_of(q, k)) @ v).astype(np.float16)
+    return (softmax(scaled_scores(q, k)) @ v).astype(np.float16)
 
 
 def only_float32(q, k, v):
     """Takes float32 only."""
     assert q.dtype == np.float32, "float32 only"
-    return softmax(scores_of(q, k)) @ v
+    return softmax(scaled_scores(q, k)) @ v
 
 
 def head_sizes(q, k, v):
     """Takes head sizes of 16, 32 and 64 only."""
     assert q.shape[-1] in {16, 32, 64}
     assert v.shape[-1] == q.shape[-1]
-    return softmax(scores_of(q, k)) @ v
+    return softmax(scaled_scores(q, k)) @ v
 
 
 def lengths_of_16(q, k, v):
     """Takes lengths in multiples of 16 only."""
     if q.shape[-2] % 16 or k.shape[-2] % 16:
         raise ValueError("lengths must be multiples of 16")
-    return softmax(scores_of(q, k)) @ v
+    return softmax(scaled_scores(q, k)) @ v
 
 
 def two_dimensions(Q, K, V):
@@ -78,13 +69,13 @@ def heads_third(q, k, v, causal=False):
 
 def weights_first(q, k, v):
     """Returns weights and output, in this order."""
-    weights = softmax(scores_of(q, k))
+    weights = softmax(scaled_scores(q, k))
     return weights, weights @ v
 
 
 def as_dictionary(q, k, v):
     """Returns a dictionary that begins with the weights."""
-    weights = softmax(scores_of(q, k))
+    weights = softmax(scaled_scores(q, k))
     return {"weights": weights, "output": weights @ v}
 
 
@@ -96,29 +87,29 @@ class Result:
 
 def as_dataclass(q, k, v):
     """Returns a dataclass."""
-    weights = softmax(scores_of(q, k))
+    weights = softmax(scaled_scores(q, k))
     return Result(weights, weights @ v)
 
 
 def with_out(q, k, v, out=None):
     """Writes to `out` if it is given."""
-    return np.matmul(softmax(scores_of(q, k)), v, out=out)
+    return np.matmul(softmax(scaled_scores(q, k)), v, out=out)
 
 
 def out_required(q, k, v, out):
     """Writes to `out` and returns nothing."""
-    out[...] = softmax(scores_of(q, k)) @ v
+    out[...] = softmax(scaled_scores(q, k)) @ v
 
 
 def packed(qkv):
     """Takes (b, n, 3, h, d)."""
     q, k, v = np.moveaxis(qkv, 2, 0).swapaxes(2, 3)
-    return (softmax(scores_of(q, k)) @ v).swapaxes(1, 2)
+    return (softmax(scaled_scores(q, k)) @ v).swapaxes(1, 2)
 
 
 def ones_and_zeros(q, k, v, mask=None):
     """Takes a mask of ones and zeros, in numbers."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     return (
         softmax(scores if mask is None else scores + (1.0 - mask) * np.finfo(scores.dtype).min) @ v
     )
@@ -126,7 +117,7 @@ def ones_and_zeros(q, k, v, mask=None):
 
 def padding(q, k, v, key_padding_mask=None):
     """Takes a (b, n) mask in which True keeps."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     if key_padding_mask is not None:
         scores = np.where(key_padding_mask[:, None, None, :], scores, -np.inf)
     return softmax(scores) @ v
@@ -134,7 +125,7 @@ def padding(q, k, v, key_padding_mask=None):
 
 def padding_hides(q, k, v, key_padding_mask=None):
     """Takes a (b, n) mask in which True hides."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     if key_padding_mask is not None:
         scores = np.where(key_padding_mask[:, None, None, :], -1e9, scores)
     return softmax(scores) @ v
@@ -142,7 +133,7 @@ def padding_hides(q, k, v, key_padding_mask=None):
 
 def lengths(q, k, v, lengths=None):
     """Takes the number of keys of each sequence."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     if lengths is not None:
         visible = np.arange(k.shape[-2]) < np.asarray(lengths)[:, None]
         scores = np.where(visible[:, None, None, :], scores, -np.inf)
@@ -151,13 +142,13 @@ def lengths(q, k, v, lengths=None):
 
 def always_causal(q, k, v):
     """Is always causal."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     return softmax(np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)) @ v
 
 
 def bottom_right(q, k, v, causal=False):
     """Aligns its causal mask bottom-right."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     if causal:
         m, n = scores.shape[-2:]
         scores = np.where(np.tri(m, n, k=n - m, dtype=bool), scores, -np.inf)
@@ -166,7 +157,7 @@ def bottom_right(q, k, v, causal=False):
 
 def causal_by_default(q, k, v, causal=True):
     """Is causal unless told otherwise."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     if causal:
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
     return softmax(scores) @ v
@@ -177,7 +168,7 @@ def blocks(q, k, v):
     total, output = 0.0, 0.0
     maximum = np.full((*q.shape[:-1], 1), -np.inf)
     for start in range(0, k.shape[-2], 32):
-        scores = scores_of(q, k[..., start : start + 32, :])
+        scores = scaled_scores(q, k[..., start : start + 32, :])
         new = np.maximum(maximum, scores.max(axis=-1, keepdims=True))
         powers, factor = np.exp(scores - new), np.exp(maximum - new)
         total = total * factor + powers.sum(axis=-1, keepdims=True)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.diagnosis.functions.unusual_numpy import scores_of, softmax
+from tests.diagnosis.functions import scaled_scores, softmax
 
 
 def packed_layer(x, W_qkv, W_o, b_q, b_k, b_v, b_o, n_head):
@@ -10,7 +10,7 @@ def packed_layer(x, W_qkv, W_o, b_q, b_k, b_v, b_o, n_head):
     b, n, d = x.shape
     q, k, v = np.split(x @ W_qkv + np.concatenate([b_q, b_k, b_v]), 3, axis=-1)
     q, k, v = (rows.reshape(b, n, n_head, -1).swapaxes(1, 2) for rows in (q, k, v))
-    return (softmax(scores_of(q, k)) @ v).swapaxes(1, 2).reshape(b, n, d) @ W_o + b_o
+    return (softmax(scaled_scores(q, k)) @ v).swapaxes(1, 2).reshape(b, n, d) @ W_o + b_o
 
 
 class Attention:
@@ -20,7 +20,7 @@ class Attention:
         self.scale = scale
 
     def __call__(self, query, key, value, mask=None):
-        scores = scores_of(query, key)
+        scores = scaled_scores(query, key)
         return softmax(scores if mask is None else np.where(mask, scores, -np.inf)) @ value
 
 
@@ -33,7 +33,7 @@ def causal_blocks(q, k, v, causal=False):
     for start in range(0, q.shape[-2], 16):
         stop = min(start + 16, q.shape[-2])
         seen = min(stop, k.shape[-2]) if causal else k.shape[-2]
-        scores = scores_of(q[..., start:stop, :], k[..., :seen, :])
+        scores = scaled_scores(q[..., start:stop, :], k[..., :seen, :])
         if causal:
             visible = np.arange(seen) <= np.arange(start, stop)[:, None]
             scores = np.where(visible, scores, -np.inf)
@@ -51,19 +51,19 @@ def grouped_by_einsum(q, k, v):
 
 def mask_first(mask, q, k, v):
     """Takes the mask before the other arguments."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     return softmax(scores if mask is None else np.where(mask, scores, -np.inf)) @ v
 
 
 def star_arguments(*qkv):
     """Takes any arguments by position."""
     q, k, v = qkv
-    return softmax(scores_of(q, k)) @ v
+    return softmax(scaled_scores(q, k)) @ v
 
 
 def keyword_arguments(q, k, v, **options):
     """Takes options that it does not name."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     if options.get("causal"):
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
     return softmax(scores) @ v
@@ -71,13 +71,13 @@ def keyword_arguments(q, k, v, **options):
 
 def float32_inside(q, k, v):
     """Computes the softmax in float32, whatever comes."""
-    weights = softmax(scores_of(q, k).astype(np.float32)).astype(q.dtype)
+    weights = softmax(scaled_scores(q, k).astype(np.float32)).astype(q.dtype)
     return weights @ v
 
 
 def with_log_sum(q, k, v):
     """Returns the output and the logarithms of the sums."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     sums = np.log(np.exp(scores - scores.max(axis=-1, keepdims=True)).sum(axis=-1))
     return softmax(scores) @ v, sums + scores.max(axis=-1)
 
@@ -86,7 +86,7 @@ def additive_only(q, k, v, attn_mask=None):
     """Adds its mask, and takes no boolean one."""
     if attn_mask is not None and attn_mask.dtype == bool:
         raise TypeError("attn_mask must hold numbers to add")
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     return softmax(scores if attn_mask is None else scores + attn_mask) @ v
 
 
@@ -100,12 +100,12 @@ def three_dimensions_with_mask(q, k, v, mask=None):
 
 def centred_keys(q, k, v):
     """Subtracts the mean of the keys, which shifts all scores of a query alike."""
-    return softmax(scores_of(q, k - k.mean(axis=-2, keepdims=True))) @ v
+    return softmax(scaled_scores(q, k - k.mean(axis=-2, keepdims=True))) @ v
 
 
 def in_logarithms(q, k, v):
     """Normalises by subtracting the logarithm of the sum."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     maximum = scores.max(axis=-1, keepdims=True)
     return np.exp(scores - maximum - np.log(np.exp(scores - maximum).sum(-1, keepdims=True))) @ v
 
@@ -124,7 +124,7 @@ def one_token(q, k, v):
 
 def adds_any_mask(q, k, v, attn_mask=None):
     """Adds its mask, so that True adds 1."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     return softmax(scores if attn_mask is None else scores + attn_mask) @ v
 
 
@@ -132,7 +132,7 @@ def full_masks(q, k, v, mask=None, is_causal=False):
     """Loops over sequences and heads, and takes no mask that broadcasts."""
     output = np.zeros((*q.shape[:-1], v.shape[-1]), q.dtype)
     for i, j in np.ndindex(q.shape[:2]):
-        scores = scores_of(q[i, j], k[i, j])
+        scores = scaled_scores(q[i, j], k[i, j])
         if mask is not None:
             scores = np.where(mask[i, j], scores, -np.inf)
         if is_causal:
@@ -144,7 +144,7 @@ def full_masks(q, k, v, mask=None, is_causal=False):
 def folded_groups(q, k, v, is_causal=False):
     """Folds a group of heads into the rows, and repeats the causal mask for them."""
     m, n = q.shape[2], k.shape[2]
-    scores = scores_of(q.reshape(*k.shape[:2], -1, q.shape[-1]), k)
+    scores = scaled_scores(q.reshape(*k.shape[:2], -1, q.shape[-1]), k)
     if is_causal:
         causal = np.tile(np.tri(m, n, dtype=bool), (q.shape[1] // k.shape[1], 1))
         scores = np.where(causal, scores, -np.inf)
@@ -153,7 +153,7 @@ def folded_groups(q, k, v, is_causal=False):
 
 def reciprocal_softcap(q, k, v, softcap=None):
     """Divides one by the softcap, which raises for 0."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     if softcap is not None:
         scores = softcap * np.tanh(scores * (1 / softcap))
     return softmax(scores) @ v
@@ -161,7 +161,7 @@ def reciprocal_softcap(q, k, v, softcap=None):
 
 def prefix_mask(q, k, v, mask=None):
     """Takes a mask of the first keys and shows the others."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     if mask is not None:
         columns = mask.shape[-1]
         scores[..., :columns] = np.where(mask, scores[..., :columns], -np.inf)
@@ -170,7 +170,7 @@ def prefix_mask(q, k, v, mask=None):
 
 def window_of_one_number(q, k, v, window_size=None):
     """Takes the number of keys that a query sees before itself, and itself."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     if window_size is not None:
         distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
         scores = np.where((distance <= 0) & (distance > -window_size), scores, -np.inf)
@@ -179,5 +179,5 @@ def window_of_one_number(q, k, v, window_size=None):
 
 def compares_mask_with_zero(q, k, v, mask=None):
     """Hides where the mask is 0, of any dtype."""
-    scores = scores_of(q, k)
+    scores = scaled_scores(q, k)
     return softmax(scores if mask is None else np.where(mask == 0, -np.inf, scores)) @ v
