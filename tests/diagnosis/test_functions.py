@@ -1,63 +1,72 @@
-"""The check finds faulty functions wrong and lets correct but unusual ones pass.
-
-These are NumPy functions; test_functions_in_torch.py has those for PyTorch.
-"""
+"""The check names the faults of NumPy functions and lets correct but unusual ones pass."""
 
 import inspect
+import re
 
+import numpy as np
 import pytest
 
 from attention_docs.diagnosis import checking
-from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.libraries import LoadError
-from attention_docs.diagnosis.worker import InProcessWorker
-from tests.diagnosis.functions import faulty_numpy, faulty_unseen, unusual_numpy, unusual_unseen
+from attention_docs.diagnosis.report import WRONG, format_report, format_verdict
+from tests.diagnosis.functions import (
+    faulty_numpy,
+    faulty_unseen,
+    softmax,
+    unusual_numpy,
+    unusual_unseen,
+)
 
-# In NumPy, which widens by itself, a result of another dtype is only noted.
-NOTED = {"widened"}
-# Takes a single query without an axis for it.
-REFUSED = {"one_token"}
 
-
-def described(*modules):
-    """Return the functions that modules define, but for helpers, by name."""
+def functions_of(*modules):
+    """Return what modules define for the check, by name; helpers have no docstring."""
     return {
         name: function
         for module in modules
-        for name, function in inspect.getmembers(module, callable)
-        if function.__doc__ and function.__module__ == module.__name__
-        if not inspect.isclass(function)
+        for name, function in vars(module).items()
+        if callable(function) and function.__doc__ and not inspect.isclass(function)
+        if not inspect.isroutine(function) or function.__module__ == module.__name__
     }
 
 
-FAULTY = described(faulty_numpy, faulty_unseen)
-UNUSUAL = described(unusual_numpy, unusual_unseen)
+def assert_faults_are_reported(function):
+    """Assert that the report on a function has each name or text in brackets of its docstring."""
+    report = checking.check(function)
+    assert not report.is_correct
+    wrong = [verdict for verdict in report.verdicts if verdict.status == WRONG]
+    mistakes = {mistake.name for verdict in wrong for mistake in verdict.mistakes}
+    text = "\n".join(map(format_verdict, wrong))
+    faults = re.findall(r"\[(.+?)\]", function.__doc__)
+    assert faults
+    for fault in faults:
+        assert fault in mistakes or fault in text
 
 
-def check(function):
-    return checking.check_with(InProcessWorker(function), Settings())
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("name", FAULTY)
-def test_faulty_function_fails_or_is_noted(name):
-    report = check(FAULTY[name])
-    if name not in NOTED:
-        assert not report.is_correct
-        return
-    assert report.is_correct
-    notes = {note for verdict in report.verdicts for note in verdict.notes}
-    assert "its result has dtype float64; expected float32" in notes
+FAULTY = functions_of(faulty_numpy, faulty_unseen)
+UNUSUAL = functions_of(unusual_numpy, unusual_unseen)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", sorted(UNUSUAL.keys() - REFUSED))
-def test_unusual_function_passes(name):
-    assert check(UNUSUAL[name]).is_correct
+@pytest.mark.parametrize("function", FAULTY.values(), ids=FAULTY.keys())
+def test_fault_is_reported(function):
+    assert_faults_are_reported(function)
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("name", sorted(REFUSED))
-def test_function_in_an_unknown_form_is_refused(name):
+@pytest.mark.parametrize("function", UNUSUAL.values(), ids=UNUSUAL.keys())
+def test_unusual_function_passes(function):
+    assert checking.check(function).is_correct
+
+
+def test_wider_dtype_is_noted_and_not_wrong():
+    report = checking.check(unusual_numpy.widened)
+    assert "note: its result has dtype float64; expected float32" in format_report(report)
+
+
+def test_query_without_an_axis_of_positions_is_refused():
+    def attention_of_one_query(q, k, v):
+        weights = softmax(np.einsum("bhd,bhnd->bhn", q, k) * q.shape[-1] ** -0.5)
+        return np.einsum("bhn,bhnd->bhd", weights, v)
+
     with pytest.raises(LoadError, match="cannot be called"):
-        check(UNUSUAL[name])
+        checking.check(attention_of_one_query)

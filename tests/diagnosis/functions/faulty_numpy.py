@@ -1,7 +1,4 @@
-"""NumPy attention functions with one fault each; the docstring says it and, in brackets, its name.
-
-The name is a mistake of the catalogue, or words that the report must have.
-"""
+"""NumPy attention functions with a fault, and in brackets what the check must say of it."""
 
 import math
 
@@ -16,7 +13,7 @@ def wrong_root(q, k, v):
 
 
 def scale_of_values(q, k, v):
-    """Takes the width of the values for the scale. [divided_by_root_of_d_v]"""
+    """Divides by the root of the width of the values. [divided_by_root_of_d_v]"""
     return softmax(q @ np.swapaxes(k, -1, -2) / math.sqrt(v.shape[-1])) @ v
 
 
@@ -31,12 +28,12 @@ def scale_by_length(q, k, v):
 
 
 def width_of_model(q, k, v):
-    """Divides by the root of all heads' features. [divided_by_root_of_d_model]"""
+    """Divides by the root of the width of all heads together. [divided_by_root_of_d_model]"""
     return softmax(q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[1] * q.shape[-1])) @ v
 
 
 def scale_twice(q, k, v, scale=None):
-    """Scales queries and the scores. [scaled_twice]"""
+    """Scales the queries and, once more, the scores. [scaled_twice]"""
     scale = q.shape[-1] ** -0.5 if scale is None else scale
     return softmax((q * scale) @ np.swapaxes(k, -1, -2) * scale) @ v
 
@@ -118,7 +115,7 @@ def nan_behind_mask(q, k, v, mask=None):
 
 
 def mask_of_heads_flattened(q, k, v, attn_mask=None):
-    """Flattens (b, h) and tiles the masks of sequences in the order of heads. [mask_in_head_order]"""
+    """Tiles the masks of sequences, where all heads of a sequence are neighbours. [mask_in_head_order]"""
     (b, h, m, _), n = q.shape, k.shape[2]
     scores = scaled_scores(q, k).reshape(b * h, m, n)
     if attn_mask is not None:
@@ -176,7 +173,7 @@ def rules_joined_by_and(q, k, v, mask=None, is_causal=False):
 
 
 def mask_unites_causal(q, k, v, mask=None, is_causal=False):
-    """Joins mask and causal mask by or. [mask_or_causal]"""
+    """Shows what either the mask or the causal mask shows. [mask_or_causal]"""
     scores = scaled_scores(q, k)
     if is_causal:
         causal = np.tri(*scores.shape[-2:], dtype=bool)
@@ -237,7 +234,7 @@ def ignores_scale(q, k, v, scale=None):
     return softmax(scaled_scores(q, k)) @ v
 
 
-def zero_scale_is_none(q, k, v, scale=None):
+def divided_by_scale(q, k, v, scale=None):
     """Divides by the scale. [divided_by_scale]"""
     scores = q @ np.swapaxes(k, -1, -2)
     return softmax(scores / scale if scale else scaled_scores(q, k)) @ v
@@ -296,7 +293,7 @@ def tiled_heads(q, k, v):
     return softmax(scaled_scores(q, np.tile(k, (1, group, 1, 1)))) @ np.tile(v, (1, group, 1, 1))
 
 
-def keys_only_grouped(q, k, v):
+def tiled_value_heads(q, k, v):
     """Repeats key heads but tiles value heads. [value_heads_tiled]"""
     group = q.shape[1] // k.shape[1]
     return softmax(scaled_scores(q, np.repeat(k, group, 1))) @ np.tile(v, (1, group, 1, 1))
@@ -314,7 +311,7 @@ def bias_minus(q, k, v, bias=None):
 
 
 def keys_twice(q, k, v):
-    """Takes the keys for the values where widths allow. [keys_as_values]"""
+    """Takes the keys for the values if both have the same shape. [keys_as_values]"""
     return softmax(scaled_scores(q, k)) @ (k if k.shape == v.shape else v)
 
 
@@ -329,21 +326,10 @@ def in_place(q, k, v):
     return softmax(q @ np.swapaxes(k, -1, -2)) @ v
 
 
-def widened(q, k, v):
-    """Returns float64 whatever came. [result has dtype float64]"""
-    return softmax(scaled_scores(q, k)).astype(np.float64) @ v
-
-
 def random_drop(q, k, v, generator=np.random.RandomState(0)):  # noqa: B008 -- on purpose
     """Leaves dropout on. [differs from call to call]"""
     weights = softmax(scaled_scores(q, k))
     return weights * (generator.uniform(size=weights.shape) > 0.1) @ v
-
-
-def stale_cache(q, k, v, cache={}):  # noqa: B006 -- the fault
-    """Keeps the causal mask of the first call by the number of queries. [depends on earlier calls]"""
-    scale = cache.setdefault(q.shape[-2], q.shape[-1] ** -0.5)
-    return softmax(q @ np.swapaxes(k, -1, -2) * scale) @ v
 
 
 def one_query(q, k, v):
@@ -359,14 +345,11 @@ def block_of_sixteen(q, k, v):
 
 
 def forgets_rescaling(q, k, v):
-    """Merges blocks of 32 keys without rescaling by the new maximum. [running_sum_not_rescaled]"""
-    total, output, maximum = 0, 0, None
+    """Merges blocks of 32 keys without rescaling by the new maximum. [look at how blocks of keys are merged]"""
+    total, output, maximum = 0, 0, -np.inf
     for start in range(0, k.shape[-2], 32):
         scores = scaled_scores(q, k[..., start : start + 32, :])
-        if maximum is None:
-            maximum = scores.max(axis=-1, keepdims=True)
-        else:
-            maximum = np.maximum(maximum, scores.max(axis=-1, keepdims=True))
+        maximum = np.maximum(maximum, scores.max(axis=-1, keepdims=True))
         powers = np.exp(scores - maximum)
         total = total + powers.sum(axis=-1, keepdims=True)
         output = output + powers @ v[..., start : start + 32, :]
@@ -387,6 +370,6 @@ def raises_in_float32(q, k, v):
 
 
 def two_faults(q, k, v, mask=None):
-    """Divides by d_k and masks late. [divided_by_d_k, mask_after_softmax]"""
+    """Divides by d_k and masks late. [divided_by_d_k] [mask_after_softmax]"""
     weights = softmax(q @ np.swapaxes(k, -1, -2) / k.shape[-1])
     return (weights if mask is None else weights * mask) @ v

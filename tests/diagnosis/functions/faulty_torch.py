@@ -1,5 +1,4 @@
-"""PyTorch attention functions with one fault each; the docstring says it and, in brackets, what the
-check has to say of it."""
+"""PyTorch attention functions with a fault, and in brackets what the check must say of it."""
 
 import pytest
 
@@ -12,7 +11,7 @@ def scaled_scores(query, key):
 
 
 def half_mask(q, k, v, attn_mask=None):
-    """Hides with -1e9, which float16 cannot hold: raises. [RuntimeError]"""
+    """Hides with -1e9, which raises in float16, where it is out of range. [RuntimeError]"""
     scores = scaled_scores(q, k)
     if attn_mask is not None:
         scores = scores.masked_fill(~attn_mask, -1e9)
@@ -25,12 +24,6 @@ def weak_mask(q, k, v, mask=None):
     if mask is not None:
         scores = scores.masked_fill(~mask, -1e1)
     return scores.softmax(-1) @ v
-
-
-def late_scale(q, k, v):
-    """Scales after the product, which overflows in float16. [float16_range]"""
-    scores = q @ k.transpose(-2, -1)
-    return (scores * q.size(-1) ** -0.5).softmax(-1) @ v
 
 
 def mixed_precision(q, k, v, is_causal=False):
@@ -75,12 +68,8 @@ class WrongBackward(torch.autograd.Function):
         grad_weights = grad @ v.transpose(-2, -1)
         grad_scores = weights * (grad_weights - (weights * grad_weights).sum(-1, keepdim=True))
         grad_query = grad_scores @ k  # the scale is missing
-        scale = q.size(-1) ** -0.5
-        return (
-            grad_query,
-            grad_scores.transpose(-2, -1) @ q * scale,
-            weights.transpose(-2, -1) @ grad,
-        )
+        grad_key = grad_scores.transpose(-2, -1) @ q * q.size(-1) ** -0.5
+        return grad_query, grad_key, weights.transpose(-2, -1) @ grad
 
 
 def backward_without_scale(q, k, v):
@@ -90,9 +79,9 @@ def backward_without_scale(q, k, v):
 
 def view_after_transpose(q, k, v):
     """Flattens with .view, which raises for transposed arrays. [RuntimeError]"""
-    b, h, m, d = q.shape
+    b, h, m, _ = q.shape
     q, k, v = (x.view(b * h, -1, x.size(-1)) for x in (q, k, v))
-    return ((q @ k.mT * d**-0.5).softmax(-1) @ v).view(b, h, m, -1)
+    return (scaled_scores(q, k).softmax(-1) @ v).view(b, h, m, -1)
 
 
 def float_result(q, k, v):
@@ -109,7 +98,7 @@ def causal_by_ones(q, k, v, is_causal=False):
 
 
 def empty_output(q, k, v):
-    """Writes the output in place and returns a fixed head size. [could not recover its weights]"""
+    """Returns zeros if the values have another shape than the queries. [could not recover its weights]"""
     weights = scaled_scores(q, k).softmax(-1)
     output = torch.zeros_like(q)
     return torch.matmul(weights, v, out=output) if q.shape == v.shape else output
@@ -137,7 +126,7 @@ def mask_dropped_with_causal(query, key, value, attn_mask=None, is_causal=False)
 
 
 def padding_inverted(q, k, v, key_padding_mask=None, is_causal=False):
-    """Fills kept keys, but only beside a causal mask. [the mask is the first wrong step]"""
+    """Inverts the padding mask, but only beside a causal mask. [the mask is the first wrong step]"""
     scores = scaled_scores(q, k)
     if key_padding_mask is not None:
         hidden = key_padding_mask if is_causal else ~key_padding_mask

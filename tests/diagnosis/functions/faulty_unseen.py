@@ -1,8 +1,4 @@
-"""Faulty functions in the forms that users bring, written before the check was last changed.
-
-As in `faulty_numpy`, the docstring says the fault and, in brackets, the name of the mistake or words
-that the report must have.
-"""
+"""More faulty NumPy functions, in the forms that users bring."""
 
 import math
 
@@ -12,7 +8,7 @@ from tests.diagnosis.functions import scaled_scores, softmax
 
 
 def einsum_over_queries(q, k, v):
-    """Sums the values over the queries instead of the keys. [has shape]"""
+    """Sums the values over the queries instead of the keys. [its weights sum to]"""
     weights = softmax(np.einsum("bhmd,bhnd->bhmn", q, k) * q.shape[-1] ** -0.5)
     return np.einsum("bhmn,bhmd->bhnd", weights, weights @ v)
 
@@ -32,7 +28,7 @@ def output_not_rescaled(q, k, v):
 
 
 def backwards_in_blocks(q, k, v, causal=False):
-    """Begins with the last block, in which early queries see no key: infinity minus itself. [nan]"""
+    """Begins with the last block, where queries that see no key subtract infinity from itself. [nan]"""
     total, output, n = 0.0, 0.0, k.shape[-2]
     maximum = np.full((*q.shape[:-1], 1), -np.inf)
     rows = np.arange(q.shape[-2])[:, None]
@@ -94,7 +90,7 @@ def infinite_in_half(q, k, v, mask=None):
 
 
 def half_open_window(q, k, v, window_size=(-1, -1)):
-    """Takes -1 on one side, which means no limit, for a number. [open_window_as_number]"""
+    """Takes -1, which means no limit, for a number if the other side has a limit. [open_window_as_number]"""
     scores = scaled_scores(q, k)
     if window_size != (-1, -1):
         distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
@@ -184,9 +180,8 @@ def bottom_right_off_by_one(q, k, v, causal=False):
     """Aligns bottom-right, one too far. [causal_shows_next_position]"""
     scores = scaled_scores(q, k)
     m, n = scores.shape[-2:]
-    return (
-        softmax(np.where(np.tri(m, n, n - m + 1, dtype=bool) | (not causal), scores, -np.inf)) @ v
-    )
+    visible = np.tri(m, n, n - m + 1, dtype=bool) | (not causal)
+    return softmax(np.where(visible, scores, -np.inf)) @ v
 
 
 def window_wider_with_more_keys(q, k, v, window=None):
@@ -241,7 +236,7 @@ def masks_of_other_groups(q, k, v, mask=None):
 
 
 def mask_without_axis_of_groups(q, k, v, mask=None):
-    """Has five axes if heads are grouped, and a mask with four. [ValueError]"""
+    """Gives the scores an axis of groups, but not the mask. [ValueError]"""
     grouped = k.shape[1] < q.shape[1]
     scores = (
         scaled_scores(in_groups(q, k.shape[1]), k[:, :, None]) if grouped else scaled_scores(q, k)
