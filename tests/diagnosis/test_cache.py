@@ -1,4 +1,4 @@
-"""A layer with a cache: what it gives at once equals what it gives in parts and in steps."""
+"""A layer with a cache: its rows must not depend on how the input is split into calls."""
 
 import numpy as np
 import pytest
@@ -6,52 +6,63 @@ import pytest
 from attention_docs.diagnosis import check_cache
 from tests.diagnosis.bugs import hide, scaled, softmax
 
-INPUTS = np.random.RandomState(0).normal(size=(2, 9, 4))
+N = 9
+INPUTS = np.random.RandomState(0).normal(size=(2, N, 4))
+WINDOW = 4
 
 
-def attend(x, cache, visible, keep=slice(None)):
-    """Append the inputs to the cache as keys and values, and return the rows of their queries."""
-    keys = np.concatenate([cache[-1], x], axis=1)[:, keep] if cache else x
-    cache.append(keys)
-    m, n = x.shape[1], keys.shape[1]
-    distance = np.arange(n) - np.arange(n - m, n)[:, None]
-    return softmax(hide(scaled(x, keys), visible(distance, m, n))) @ keys
+def layer_with(is_visible, cached_keys=N):
+    """Return a layer whose inputs are also its keys and values, and whose cache is a list of them.
+
+    `is_visible` returns the mask of m queries and n keys, from the distances of their positions.
+    """
+
+    def layer(x, cache):
+        keys = np.concatenate([*cache, x], axis=1)
+        cache[:] = [keys[:, -cached_keys:]]
+        m, n = x.shape[1], keys.shape[1]
+        distance = np.arange(n) - np.arange(n - m, n)[:, None]
+        return softmax(hide(scaled(x, keys), is_visible(distance, m, n))) @ keys
+
+    return layer
 
 
-def test_correct_cache_passes():
-    check_cache(lambda x, cache: attend(x, cache, lambda d, m, n: d <= 0), list, INPUTS)
-    check_cache(
-        lambda x, cache: attend(x, cache, lambda d, m, n: (d <= 0) & (d > -4)), list, INPUTS
-    )
+def causal(distance, m, n):
+    return distance <= 0
+
+
+def causal_window(distance, m, n):
+    return (distance <= 0) & (distance > -WINDOW)
+
+
+@pytest.mark.parametrize("is_visible", [causal, causal_window])
+def test_correct_cache_passes(is_visible):
+    check_cache(layer_with(is_visible), list, INPUTS)
+
+
+def no_mask_beside_cached_keys(distance, m, n):  # Mikyx-1/TinyLLM#17
+    return causal(distance, m, n) | (m != n)
+
+
+def no_window_for_one_query(distance, m, n):  # karpathy/nanochat#452
+    return causal(distance, m, n) if m == 1 else causal_window(distance, m, n)
+
+
+def aligned_at_the_top_left(distance, m, n):  # pytorch/pytorch#108108
+    return distance + (n - m) <= 0
 
 
 @pytest.mark.parametrize(
-    "visible",
-    [
-        pytest.param(
-            lambda d, m, n: (d <= 0) | (m != n),
-            id="no mask once there is a cache, Mikyx-1/TinyLLM#17",
-        ),
-        pytest.param(
-            lambda d, m, n: (d <= 0) & ((d > -4) | (m == 1)),
-            id="no window for a single query, karpathy/nanochat#452",
-        ),
-        pytest.param(
-            lambda d, m, n: d + n - m <= 0, id="aligned at the top left, pytorch/pytorch#108108"
-        ),
-    ],
+    "is_visible", [no_mask_beside_cached_keys, no_window_for_one_query, aligned_at_the_top_left]
 )
-def test_wrong_mask_with_a_cache_is_reported(visible):
+def test_wrong_mask_with_a_cache_is_reported(is_visible):
     with pytest.raises(AssertionError, match=r"position [0-9] is off by"):
-        check_cache(lambda x, cache: attend(x, cache, visible), list, INPUTS)
+        check_cache(layer_with(is_visible), list, INPUTS)
 
 
-def test_incomplete_cache_is_reported():
-    def layer(x, cache):
-        return attend(x, cache, lambda d, m, n: d <= 0, keep=slice(-5, None))
-
+def test_cache_that_is_too_small_is_reported():
     with pytest.raises(AssertionError, match="in chunks of"):
-        check_cache(layer, list, INPUTS)
+        check_cache(layer_with(causal, cached_keys=N // 2 - 1), list, INPUTS)
 
 
 @pytest.mark.parametrize("filler", [np.nan, np.inf])
@@ -61,7 +72,7 @@ def test_error_beside_a_number_that_is_not_finite_is_reported(filler):
         rows[..., 0] = filler
         return rows
 
-    with pytest.raises(AssertionError, match="position 4 is off by"):
+    with pytest.raises(AssertionError, match=f"position {N // 2} is off by"):
         check_cache(layer, list, INPUTS)
 
 
