@@ -9,7 +9,7 @@ import unittest
 import numpy as np
 import pytest
 
-from attention_docs.__main__ import main
+from attention_docs.__main__ import check_command, main
 from attention_docs.diagnosis import Check, calling, check, checking, checks, loading, recipe
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import CASES
@@ -469,6 +469,13 @@ def assert_one_line_error(arguments, message, capsys):
 def test_bad_option_is_refused(in_process, option, value, message, write_target, capsys):
     assert status_of(["check", write_target(CORRECT_SOURCE), option, value]) == 2
     assert message in capsys.readouterr().err.splitlines()[-1]
+
+
+def test_help_describes_every_layout(capsys):
+    with pytest.raises(SystemExit):
+        check_command(["--help"])
+    text = capsys.readouterr().out
+    assert all(f"\n  {layout} " in text for layout in calling.LAYOUTS)
 
 
 def status_of(arguments):

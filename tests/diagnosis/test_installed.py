@@ -9,13 +9,13 @@ import tomllib
 import pytest
 
 from attention_docs import examples
-from attention_docs.__main__ import check_command
-from attention_docs.diagnosis import calling
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.thorough
 
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
+# What the console script of the package runs.
+CHECK = "import sys; from attention_docs import __main__; sys.exit(__main__.check_command())"
 BUILD_WHEEL = "import hatchling.build, sys; print(hatchling.build.build_wheel(sys.argv[1]))"
 
 
@@ -55,16 +55,27 @@ def test_wheel_contains_the_package_without_the_site_builder(installed):
     assert not (installed / "lib" / "attention_docs" / "publish").exists()
 
 
-def test_commands_on_examples_run_without_a_checkout(installed):
+def test_list_runs_without_a_checkout(installed):
     assert "distinct_sizes" in run(installed, "list").stdout
+
+
+def test_verify_runs_without_a_checkout(installed):
+    assert run(installed, "verify").returncode == 0
+
+
+def test_shown_output_is_diagnosed_without_a_checkout(installed):
     steps = run(installed, "show", "distinct_sizes").stdout
     assert steps.strip() == examples.expected("distinct_sizes")
-    assert run(installed, "verify").returncode == 0
     output = steps.partition("output 4 x 3\n")[2]
     assert run(installed, "diagnose", input=output).returncode == 0
 
 
-def test_check_runs_without_a_checkout_as_its_own_command(installed):
+def test_installed_check_has_the_version_of_the_project(installed):
+    printed = run_python(installed, "-c", CHECK, "--version").stdout
+    assert printed == f"attention-check {VERSION}\n"
+
+
+def test_installed_check_names_a_mistake_without_a_page_of_the_checkout(installed):
     (installed / "mine.py").write_text(
         textwrap.dedent("""
         import numpy as np
@@ -75,16 +86,7 @@ def test_check_runs_without_a_checkout_as_its_own_command(installed):
             return exponentials / exponentials.sum(axis=-1, keepdims=True) @ v
         """)
     )
-    command = "import sys; from attention_docs.__main__ import check_command as c; sys.exit(c())"
-    assert run_python(installed, "-c", command, "--version").stdout.split()[1] == VERSION
-    completed = run_python(installed, "-c", command, "mine:attention")
+    completed = run_python(installed, "-c", CHECK, "mine:attention")
     assert completed.returncode == 1, completed.stderr
     assert "its output is that of unscaled scores" in completed.stdout
-    assert "docs/" not in completed.stdout  # which an installation does not have
-
-
-def test_help_of_the_command_describes_every_layout(capsys):
-    with pytest.raises(SystemExit):
-        check_command(["--help"])
-    text = capsys.readouterr().out
-    assert all(f"\n  {layout} " in text for layout in calling.LAYOUTS)
+    assert "docs/" not in completed.stdout
