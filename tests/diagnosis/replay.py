@@ -39,7 +39,7 @@ def check(bug):
 
 
 def judge(bug):
-    """Return whether the check names a bug, misnames, only locates or misses it, and its words."""
+    """Return the verdict on the check, one of those in `BEFORE`, and the reason that it gives."""
     result = check(bug)
     first = next((verdict for verdict in result.verdicts if verdict.status == WRONG), None)
     if result.is_correct or first is None:
