@@ -133,11 +133,8 @@ def test_layout_is_detected(layout):
 
 
 def test_correct_attention_is_ok_in_every_case_that_numpy_allows():
-    not_ok = {
-        name
-        for name, status in statuses(check_in_process(attention_with())).items()
-        if status != "ok"
-    }
+    status_by_case = statuses(check_in_process(attention_with()))
+    not_ok = {case for case, status in status_by_case.items() if status != "ok"}
     # NumPy computes no gradients, and the scale comes too late for the range of float16.
     assert not_ok <= {"gradients", "gradients_causal", "float16_range"}
 
@@ -600,10 +597,9 @@ def test_checks_gives_pytest_one_test_per_case(write_target, tmp_path):
         capture_output=True, encoding="utf-8", env=environment_of_an_inner_pytest(),
     )  # fmt: skip
     assert "FAILED test_mine.py::test_attention[distinct_sizes]" in completed.stdout
-    assert (
-        "its output is that of scores divided by d_k instead of its square root" in completed.stdout
-    )
-    assert "scores / math.sqrt(d_k)" in completed.stdout
+    mistake = mistake_named("divided_by_d_k")
+    assert f"its output is that of {mistake.summary}" in completed.stdout
+    assert mistake.fix in completed.stdout
     assert "passed" in completed.stdout
     assert "skipped" in completed.stdout
 
@@ -675,11 +671,13 @@ def test_pytorch_layer_is_checked_with_its_own_weights(torch, write_target, caps
     assert "ok: layer, cross-attention" in capsys.readouterr().out
 
 
-def test_unknown_argument_name_is_refused():
-    with pytest.raises(LoadError, match="the arguments are a, b"):
-        loading.describe(lambda a, b: None, Settings("numpy", names={"mask": "m"}))
-    with pytest.raises(LoadError, match="expected one of query"):
-        loading.describe(lambda a, b: None, Settings("numpy", names={"nope": "a"}))
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [({"mask": "missing"}, "the arguments are a, b"), ({"missing": "a"}, "expected one of query")],
+)
+def test_unknown_argument_name_is_refused(names, message):
+    with pytest.raises(LoadError, match=message):
+        loading.describe(lambda a, b: None, Settings("numpy", names=names))
 
 
 def test_required_feature_that_was_not_checked_fails(in_process, write_target, capsys):
@@ -705,17 +703,14 @@ def test_convention_of_another_library_is_wrong(library, is_correct):
     assert report.is_correct is is_correct
 
 
-def test_smallest_failing_call_is_code_that_runs(write_target, monkeypatch, capsys):
-    target = write_target(DIVIDED_BY_D_K)
-    main(["check", target, "--json"])
-    code = json.loads(capsys.readouterr().out)["example"]
-    monkeypatch.syspath_prepend(".")  # where the code finds mine.py
-    namespace = {}
-    exec(code, namespace)
-    arrays = [namespace[name] for name in ("query", "key", "value")]
-    assert sum(array.size for array in arrays) < 20
-    errors = namespace["attention"](*arrays) - attend(Call(*arrays))
-    assert np.abs(errors).max() > 1e-6
+def test_smallest_failing_call_is_code_that_runs():
+    attention = attention_with(mistake_named("divided_by_d_k").changes)
+    namespace = {"attention": attention}
+    exec(check_in_process(attention).example, namespace)
+    arrays = [namespace[name] for name in ("q", "k", "v")]
+    assert sum(array.size for array in arrays) < 20  # of 33 in the first failing case
+    errors = attention(*arrays) - attend(Call(*arrays))
+    assert np.abs(errors).max() > 1e-6  # the small call fails, too
 
 
 def test_github_shows_the_first_wrong_case_beside_the_code(write_target, monkeypatch, capsys):
@@ -723,7 +718,7 @@ def test_github_shows_the_first_wrong_case_beside_the_code(write_target, monkeyp
     target = write_target(DIVIDED_BY_D_K)
     main(["check", target, "--json"])
     output = capsys.readouterr()
-    json.loads(output.out)
+    json.loads(output.out)  # without the annotation
     *_, annotation = output.err.splitlines()
     file, _, name = target.rpartition(":")
     assert annotation.startswith(f"::error file={file},title={name}::")
@@ -731,8 +726,8 @@ def test_github_shows_the_first_wrong_case_beside_the_code(write_target, monkeyp
 
 
 def test_function_object_is_checked():
-    (only,) = checks(attention_with())
-    only.check()
+    (check_of_all_cases,) = checks(attention_with())
+    check_of_all_cases.check()
     with pytest.raises(AssertionError, match="unscaled scores"):
         check(attention_with(mistake_named("not_scaled").changes))
 
