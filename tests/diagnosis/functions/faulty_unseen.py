@@ -28,7 +28,7 @@ def output_not_rescaled(q, k, v):
 
 
 def backwards_in_blocks(q, k, v, causal=False):
-    """Begins with the last block, where queries that see no key subtract infinity from itself. [nan]"""
+    """Begins with the last block, where queries that see no key subtract infinity from itself. [is nan; expected]"""
     total, output, n = 0.0, 0.0, k.shape[-2]
     maximum = np.full((*q.shape[:-1], 1), -np.inf)
     rows = np.arange(q.shape[-2])[:, None]
@@ -56,13 +56,13 @@ def causal_in_whole_blocks(q, k, v, causal=False):
 
 
 def undivided(q, k, v):
-    """Forgets the division by the sum. [sum to]"""
+    """Forgets the division by the sum. [its weights sum to]"""
     scores = scaled_scores(q, k)
     return np.exp(scores - scores.max(axis=-1, keepdims=True)) @ v
 
 
 def groups_by_reshape(q, k, v):
-    """Reshapes query heads to (group, key head). [heads_tiled]"""
+    """Reshapes query heads to (group, key head) instead of (key head, group). [heads_tiled]"""
     (b, h, m, d), heads = q.shape, k.shape[1]
     grouped = q.reshape(b, h // heads, heads, m, d)
     scores = np.einsum("bghmd,bhnd->bghmn", grouped, k) * d**-0.5
@@ -75,13 +75,13 @@ def precedence(q, k, v):
 
 
 def root_of_heads_of_layout(q, k, v):
-    """Takes axis -2 of (b, n, h, d), the heads, for the scale. [divided_by_root_of_heads]"""
+    """Divides by the root of axis -2, which are the heads in (b, n, h, d). [divided_by_root_of_heads]"""
     scores = np.einsum("bmhd,bnhd->bhmn", q, k) / math.sqrt(q.shape[-2])
     return np.einsum("bhmn,bnhd->bmhd", softmax(scores), v)
 
 
 def infinite_in_half(q, k, v, mask=None):
-    """Multiplies -1e9 by the mask's complement, infinite in float16. [mask_times_infinity]"""
+    """Multiplies the mask's complement by -1e9, which is infinite in float16. [mask_times_infinity]"""
     scores = scaled_scores(q, k)
     with np.errstate(invalid="ignore", over="ignore"):
         if mask is not None:
@@ -116,7 +116,7 @@ def normalised_keys(q, k, v):
 
 
 class Cache:
-    """Keys and values of the calls before."""
+    """The keys and values of earlier calls."""
 
     def __init__(self):
         self.key = self.value = None
@@ -148,7 +148,7 @@ def merged_by_reshape(x, w_q, w_k, w_v, w_o, n_heads):
 
 
 def unpacked_in_other_order(x, W_qkv, W_o, num_heads):
-    """Unpacks keys, queries and values. [query_and_key_weights_swapped]"""
+    """Unpacks the keys before the queries. [query_and_key_weights_swapped]"""
     b, n, d = x.shape
     rows = (x @ W_qkv).reshape(b, n, 3, num_heads, -1)
     k, q, v = np.moveaxis(rows, 2, 0).swapaxes(2, 3)
@@ -177,7 +177,7 @@ def softmax_over_axis_one(q, k, v):
 
 
 def bottom_right_off_by_one(q, k, v, causal=False):
-    """Aligns bottom-right, one too far. [causal_shows_next_position]"""
+    """Aligns the causal mask bottom-right, one position too far. [causal_shows_next_position]"""
     scores = scaled_scores(q, k)
     m, n = scores.shape[-2:]
     visible = np.tri(m, n, n - m + 1, dtype=bool) | (not causal)
@@ -226,7 +226,7 @@ def causal_over_folded_groups(q, k, v, is_causal=False):
 
 
 def masks_of_other_groups(q, k, v, mask=None):
-    """Reshapes the masks of heads to (group, key head). [grouped_heads_mask]"""
+    """Reshapes the masks of heads to (group, key head) instead of (key head, group). [grouped_heads_mask]"""
     scores = scaled_scores(in_groups(q, k.shape[1]), k[:, :, None])
     if mask is not None:
         mask = np.broadcast_to(mask, (*q.shape[:3], k.shape[2]))
@@ -273,7 +273,7 @@ def bias_of_first_in_group(q, k, v, bias=None):
 
 
 def cap_by_default_scale(q, k, v, scale=None, softcap=None):
-    """Caps the scores by the default scale, and applies another one after. [softcap_scale]"""
+    """Caps the scores with the default scale, and applies the given one afterwards. [softcap_scale]"""
     scores = scaled_scores(q, k)
     if softcap is not None:
         scores = softcap * np.tanh(scores / softcap)

@@ -113,7 +113,7 @@ def packed(qkv):
 
 
 def ones_and_zeros(q, k, v, mask=None):
-    """Takes a mask of ones and zeros, in numbers."""
+    """Takes a mask of ones and zeros, as numbers."""
     scores = scaled_scores(q, k)
     if mask is not None:
         scores = scores + (1.0 - mask) * np.finfo(scores.dtype).min

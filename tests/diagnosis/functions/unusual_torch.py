@@ -85,7 +85,7 @@ def eager_attention_forward(
 
 
 def bert(q, k, v, attention_mask=None):
-    """Takes ones and zeros and adds (1 - mask) * finfo.min."""
+    """Takes a mask of ones and zeros, and adds (1 - mask) * finfo.min."""
     scores = q @ k.transpose(-1, -2) / math.sqrt(q.size(-1))
     if attention_mask is not None:
         scores = scores + (1.0 - attention_mask) * torch.finfo(q.dtype).min
@@ -111,7 +111,7 @@ def only_bfloat16(q, k, v):
 
 
 def first_is_output(q, k, v, mask=None):
-    """Returns a named tuple-like object."""
+    """Returns an object with the output as an attribute."""
     return SimpleNamespace(attention_output=F.scaled_dot_product_attention(q, k, v, attn_mask=mask))
 
 
@@ -136,7 +136,7 @@ def padding_mask(query, key, value, key_padding_mask=None):
 def annotated_dropout(
     q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, dropout_p: float = 0.1, training: bool = True
 ) -> torch.Tensor:
-    """Drops weights by default, which one can turn off."""
+    """Has dropout by default, which an argument turns off."""
     weights = F.dropout((q @ k.mT * q.size(-1) ** -0.5).softmax(-1), dropout_p, training)
     return weights @ v
 

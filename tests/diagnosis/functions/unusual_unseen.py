@@ -14,7 +14,7 @@ def packed_layer(x, W_qkv, W_o, b_q, b_k, b_v, b_o, n_head):
 
 
 class Attention:
-    """Is an object that is called."""
+    """Is an object with `__call__`."""
 
     def __init__(self, scale=None):
         self.scale = scale
@@ -154,7 +154,7 @@ def reciprocal_softcap(q, k, v, softcap=None):
 
 
 def prefix_mask(q, k, v, mask=None):
-    """Takes a mask of the first keys and shows the others."""
+    """Takes a mask of the first keys, and shows the keys after them."""
     scores = scaled_scores(q, k)
     if mask is not None:
         columns = mask.shape[-1]
@@ -163,7 +163,7 @@ def prefix_mask(q, k, v, mask=None):
 
 
 def window_of_one_number(q, k, v, window_size=None):
-    """Takes the number of keys that a query sees before itself, and itself."""
+    """Takes the number of keys that a query sees, up to its own position."""
     scores = scaled_scores(q, k)
     if window_size is not None:
         distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
