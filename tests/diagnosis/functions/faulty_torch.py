@@ -27,7 +27,7 @@ def weak_mask(q, k, v, mask=None):
 
 
 def mixed_precision(q, k, v, is_causal=False):
-    """Builds a float32 bias under is_causal, so that 16 bits raise. [RuntimeError]"""
+    """Adds a causal mask of float32, which raises for arrays of 16 bits. [RuntimeError]"""
     scores = scaled_scores(q, k)
     if is_causal:
         hidden = torch.ones(q.size(-2), k.size(-2), dtype=torch.bool).triu(1)
@@ -85,12 +85,12 @@ def view_after_transpose(q, k, v):
 
 
 def float_result(q, k, v):
-    """Returns float32 for 16 bits. [result has dtype float32]"""
+    """Returns float32 for arrays of 16 bits. [result has dtype float32]"""
     return scaled_scores(q, k).softmax(-1, dtype=torch.float32) @ v.float()
 
 
 def causal_by_ones(q, k, v, is_causal=False):
-    """Fills with minus infinity times a triangle: NaN. [mask_times_infinity]"""
+    """Adds minus infinity times a triangle of ones, which is NaN where it is zero. [mask_times_infinity]"""
     scores = scaled_scores(q, k)
     if is_causal:
         scores = scores + torch.ones_like(scores).triu(1) * float("-inf")

@@ -149,10 +149,7 @@ class CausalSelfAttention(nn.Module):
         self.c_attn, self.c_proj = nn.Linear(n_embd, 3 * n_embd), nn.Linear(n_embd, n_embd)
         self.attn_dropout, self.resid_dropout = nn.Dropout(0.1), nn.Dropout(0.1)
         self.n_head, self.n_embd = n_head, n_embd
-        self.register_buffer(
-            "bias",
-            torch.tril(torch.ones(block_size, block_size)).view(1, 1, block_size, block_size),
-        )
+        self.register_buffer("bias", torch.ones(1, 1, block_size, block_size).tril())
 
     def forward(self, x):
         B, T, C = x.size()
@@ -175,9 +172,8 @@ class VisionAttention(nn.Module):
     def forward(self, x):
         B, N, C = x.shape
         q, k, v = self.qkv(x).reshape(B, N, 3, self.num_heads, -1).permute(2, 0, 3, 1, 4).unbind(0)
-        return self.proj(
-            ((q * self.scale) @ k.mT).softmax(-1).matmul(v).transpose(1, 2).reshape(B, N, C)
-        )
+        weights = ((q * self.scale) @ k.mT).softmax(-1)
+        return self.proj((weights @ v).transpose(1, 2).reshape(B, N, C))
 
 
 class Llama(nn.Module):
@@ -187,13 +183,9 @@ class Llama(nn.Module):
         super().__init__()
         self.config = SimpleNamespace(num_attention_heads=heads, num_key_value_heads=kv_heads)
         self.head_dim = width // heads
-        self.q_proj, self.o_proj = (
-            nn.Linear(width, width, bias=False),
-            nn.Linear(width, width, bias=False),
-        )
-        self.k_proj, self.v_proj = (
-            nn.Linear(width, kv_heads * self.head_dim, bias=False) for _ in range(2)
-        )
+        kv_width = kv_heads * self.head_dim
+        self.q_proj, self.o_proj = (nn.Linear(width, width, bias=False) for _ in range(2))
+        self.k_proj, self.v_proj = (nn.Linear(width, kv_width, bias=False) for _ in range(2))
 
     def forward(self, hidden_states, position_embeddings, attention_mask=None, **kwargs):
         shape = (*hidden_states.shape[:-1], -1, self.head_dim)
