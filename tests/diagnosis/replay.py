@@ -12,20 +12,19 @@ from attention_docs.diagnosis.report import WRONG
 from attention_docs.diagnosis.worker import InProcessWorker
 from tests.diagnosis import bugs
 
-NAMES = [module.name for module in pkgutil.iter_modules(bugs.__path__)]
+BUGS = {
+    module.name: importlib.import_module(f"{bugs.__name__}.{module.name}")
+    for module in pkgutil.iter_modules(bugs.__path__)
+}
 # The verdicts of the check as it was when the list was written.
 BEFORE = {"named": 29, "misnamed": 2, "located": 4, "missed": 4}
 RECORD = Path(__file__).parents[2] / "results" / "bugs.json"
 
 
-def load(name):
-    return importlib.import_module(f"{bugs.__name__}.{name}")
-
-
 def mended(bug):
     """Return the module of a bug with its fault replaced by the fix."""
     text = Path(bug.__file__).read_text(encoding="utf-8")
-    before, fault, after = text.rpartition(bug.FAULT)
+    before, fault, after = text.rpartition(bug.FAULT)  # the last one; the first is the constant
     assert fault
     module = ModuleType(bug.__name__)
     exec(compile(before + bug.FIX + after, bug.__file__, "exec"), vars(module))
@@ -53,7 +52,7 @@ def judge(bug):
 def record():
     """Return the counts of verdicts, and the rows of the page by thread."""
     counts, rows = dict.fromkeys(BEFORE, 0), {}
-    for bug in map(load, NAMES):
+    for bug in BUGS.values():
         verdict, reason = judge(bug)
         counts[verdict] += 1
         reason = reason.removeprefix("its output is that of ").partition(", but not in")[0]
