@@ -161,7 +161,7 @@ def test_narrow_chart_has_samples_and_names_above_its_lines():
 def test_long_names_fit_into_the_drawing():
     for characters in (46, 90):
         assert_readable(chart(Series("s", [1, 100], [0, 10]), name=characters * "t"))
-    assert_readable(chart(Series(60 * "t", [1, 100], [0, 10])))
+    assert_readable(chart(Series(60 * "t", [1, 100], [0, 10]), Series("s", [1, 100], [10, 0])))
 
 
 def test_chart_is_described_in_words():
