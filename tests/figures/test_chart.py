@@ -1,5 +1,6 @@
 """Line charts: the numbers can be read back from lines, markers and ticks."""
 
+import contextvars
 import math
 import re
 
@@ -8,6 +9,7 @@ import pytest
 
 from attention_docs.render.figures import Axis, Series, figure, line_chart
 from attention_docs.render.figures.chart import CHART_WIDTH, NARROW_WIDTH
+from attention_docs.render.figures.svg import LINE_HEIGHT
 from attention_docs.render.numbers import drawn_number
 from tests.figures.drawing import (
     assert_readable,
@@ -17,10 +19,13 @@ from tests.figures.drawing import (
     name_and_description,
     numbers,
     shapes,
+    texts,
     top_to_bottom,
     with_text,
 )
 
+# Positions on paper are rounded to one decimal.
+ROUNDING = 0.1
 # The two axes of most charts here.
 D = Axis("d", (1, 10, 100), logarithmic=True)
 VARIANCE = Axis("variance", (0, 5, 10))
@@ -34,34 +39,36 @@ def lines_of(picture):
     return [shape for shape in shapes(picture) if shape.attributes.get("stroke-width") == "1.8"]
 
 
+def dashes_of(line):
+    return line.attributes.get("stroke-dasharray")
+
+
 def markers_of(picture):
     return [shape for shape in shapes(picture) if shape.tooltip]
 
 
 def assert_shows_series(picture, x, y, series):
-    """Assert that a chart with these axes gives back the points of its series."""
-    x_of, y_of = positions_on_axes(picture, x, y)
-    lines, markers = iter(lines_of(picture)), iter(markers_of(picture))
-    for curve in series:
-        points = list(zip(curve.x, curve.y, strict=True))
-        points_on_paper = [(x_of(a), y_of(b / y.unit)) for a, b in points]
-        if curve.line:
-            line = next(lines)
-            np.testing.assert_allclose(line.corners, points_on_paper, atol=0.6)
-            assert line.attributes["stroke"] == colour_of(curve.role)
-            assert not line.is_filled
-        if curve.points:
-            for point_on_paper, (a, b) in zip(points_on_paper, points, strict=True):
-                marker = next(markers)
-                np.testing.assert_allclose(
-                    numbers(marker.attributes["transform"]), point_on_paper, atol=0.6
-                )
-                assert (
-                    marker.tooltip
-                    == f"{curve.name}: {drawn_number(b / y.unit)} at {drawn_number(a)}"
-                )
-                assert marker.attributes["fill"] == colour_of(curve.role)
-    assert not [*lines, *markers]
+    """Assert that a chart with these axes has the lines and markers of its series."""
+    to_left, to_top = positions_on_axes(picture, x, y)
+
+    def on_paper(curve):
+        return [(to_left(a), to_top(b / y.unit)) for a, b in zip(curve.x, curve.y, strict=True)]
+
+    lines = [curve for curve in series if curve.line]
+    for shape, curve in zip(lines_of(picture), lines, strict=True):
+        np.testing.assert_allclose(shape.corners, on_paper(curve), atol=ROUNDING)
+        assert shape.attributes["stroke"] == colour_of(curve.role)
+        assert not shape.is_filled
+    markers = [
+        (curve, a, b / y.unit, position)
+        for curve in series
+        if curve.points
+        for a, b, position in zip(curve.x, curve.y, on_paper(curve), strict=True)
+    ]
+    for shape, (curve, a, b, position) in zip(markers_of(picture), markers, strict=True):
+        np.testing.assert_allclose(numbers(shape.attributes["transform"]), position, atol=ROUNDING)
+        assert shape.tooltip == f"{curve.name}: {drawn_number(b)} at {drawn_number(a)}"
+        assert shape.attributes["fill"] == colour_of(curve.role)
 
 
 def positions_on_axes(picture, x, y):
@@ -97,21 +104,30 @@ def position_on_axis(axis, grid_lines, labels, coordinate):
     return lambda value: start + slope * transform(value)
 
 
-@pytest.mark.parametrize("y", [VARIANCE, VARIANCE._replace(ticks=(0, 5e-6, 1e-5), unit=1e6)])
-def test_points_lie_at_their_positions_on_linear_axes(y):
+IN_MILLIONS = Axis("variance", (0, 5e-6, 1e-5), unit=1e6)
+
+
+@pytest.mark.parametrize("y", [VARIANCE, IN_MILLIONS], ids=["in units", "in millions"])
+def test_points_lie_at_their_positions_on_linear_axis(y):
     series = [
-        Series("s", [1, 10, 100, 31.6227766], [0, 2.5, 10, 5], points=True),
+        Series("s", [1, 10, 100, 31.6], [0, 2.5, 10, 5], points=True),
         Series("t", [1, 100], [0, 10], "query", line=False, points=True),
         Series("", [1, 100], [5, 5], "key"),
     ]
     picture = chart(*series, y=y)
     assert_readable(picture)
     assert_shows_series(picture, D, y, series)
-    assert all(with_text(picture, text) for text in ("Growth", "d", "variance"))
-    assert [shape.attributes["fill"] for shape in with_text(picture, "t")] == [colour_of("query")]
 
 
-def test_points_lie_at_their_positions_on_logarithmic_axes():
+def test_names_of_chart_axes_and_series_are_written():
+    picture = chart(Series("s", [1, 100], [0, 10]), Series("t", [1, 100], [10, 0], "query"))
+    roles = {"Growth": None, "d": None, "variance": None, "s": None, "t": "query"}
+    for text, role in roles.items():
+        (shape,) = with_text(picture, text)
+        assert shape.attributes["fill"] == colour_of(role), text
+
+
+def test_points_lie_at_their_positions_on_logarithmic_axis():
     slope = Axis("slope", (1e-8, 1e-4, 1), logarithmic=True)
     series = [Series("s", [1, 50, 100], [1, 1e-3, 1e-8])]
     assert_shows_series(chart(*series, y=slope), D, slope, series)
@@ -119,48 +135,50 @@ def test_points_lie_at_their_positions_on_logarithmic_axes():
 
 def test_lines_differ_in_dashes_and_markers():
     picture = chart(*(Series(name, [1, 100], [i, i], points=True) for i, name in enumerate("abcd")))
-    dashes = {shape.attributes.get("stroke-dasharray") for shape in lines_of(picture)}
+    dashes = set(map(dashes_of, lines_of(picture)))
     markers = {shape.attributes["d"] for shape in markers_of(picture)}
     assert len(dashes) == len(markers) == 4
 
 
-def test_crowded_labels_keep_the_order_of_lines():
+def test_crowded_names_are_beside_their_lines_in_the_same_order():
     ends = {"low": 5.0, "high": 5.2, "far": 10.0, "lowest": 4.9}
     picture = chart(*(Series(name, [1, 100], [0, end]) for name, end in ends.items()))
     assert_readable(picture)
-    lines = dict(zip(ends, lines_of(picture), strict=True))
     names = top_to_bottom(with_text(picture, name)[0] for name in ends)
-    assert [shape.text for shape in names] == ["far", "high", "low", "lowest"]
-    for shape in names:
-        line_height = 16
-        # Each other name may push it up by one line.
-        x, y = lines[shape.text].corners[-1]
-        assert 0 < shape.box[0] - x < line_height
-        assert -0.6 < y - shape.centre[1] < line_height * len(ends)
+    assert texts(names) == ["far", "high", "low", "lowest"]
+    lines = dict(zip(ends, lines_of(picture), strict=True))
+    for name in names:
+        end_x, end_y = lines[name.text].corners[-1]
+        assert 0 < name.box[0] - end_x < LINE_HEIGHT
+        # Each of the other names may push it up by one line.
+        assert -ROUNDING < end_y - name.centre[1] < LINE_HEIGHT * len(ends)
 
 
 def test_narrow_chart_has_samples_and_names_above_its_lines():
-    series = [Series(name, [1, 100], [0, 10], points=True) for name in ("one", "two", 30 * "t")]
-    token = CHART_WIDTH.set(NARROW_WIDTH - 1)
-    try:
-        picture = chart(*series)
-    finally:
-        CHART_WIDTH.reset(token)
+    names = ["one", "two", 30 * "t"]
+    picture = narrow_chart(*(Series(name, [1, 100], [0, 10], points=True) for name in names))
     assert_readable(picture)
     samples, lines = np.split(np.array(lines_of(picture), dtype=object), 2)
-    top = min(line.box[1] for line in lines)
-    for curve, sample, line in zip(series, samples, lines, strict=True):
-        (text,) = with_text(picture, curve.name)
-        assert text.box[3] < top
+    for name, sample, line in zip(names, samples, lines, strict=True):
+        (text,) = with_text(picture, name)
+        assert text.box[3] < line.box[1]
         assert 0 < text.box[0] - sample.box[2] < 10
         assert sample.centre[1] == text.centre[1]
-        dashes = [shape.attributes.get("stroke-dasharray") for shape in (sample, line)]
-        assert dashes[0] == dashes[1]
+        assert dashes_of(sample) == dashes_of(line)
 
 
-def test_long_names_fit_into_the_drawing():
-    for characters in (46, 90):
-        assert_readable(chart(Series("s", [1, 100], [0, 10]), name=characters * "t"))
+def narrow_chart(*series):
+    context = contextvars.copy_context()
+    context.run(CHART_WIDTH.set, NARROW_WIDTH - 1)
+    return context.run(chart, *series)
+
+
+@pytest.mark.parametrize("length", [46, 90], ids=["wider than lines", "wider than ticks and lines"])
+def test_chart_has_room_for_long_title(length):
+    assert_readable(chart(Series("s", [1, 100], [0, 10]), name=length * "t"))
+
+
+def test_chart_has_room_for_long_name_of_series():
     assert_readable(chart(Series(60 * "t", [1, 100], [0, 10]), Series("s", [1, 100], [10, 0])))
 
 
@@ -177,10 +195,10 @@ def test_chart_is_described_in_words():
 
 
 def test_ticks_are_exact_and_short():
-    ticks = (1e-8, 0.0001, 0.1, 0.25, 2.5, 10, 100)
-    picture = chart(Series("s", [1, 100], [0, 1]), x=D._replace(ticks=ticks))
-    for label in ("10⁻⁸", "0.0001", "0.1", "0.25", "2.5", "10", "100"):
-        assert with_text(picture, label)
+    texts_by_tick = {1e-8: "10⁻⁸", 0.0001: "0.0001", 0.1: "0.1", 0.25: "0.25", 2.5: "2.5", 10: "10"}
+    picture = chart(Series("s", [1, 10], [0, 1]), x=D._replace(ticks=list(texts_by_tick)))
+    for text in texts_by_tick.values():
+        assert with_text(picture, text)
 
 
 @pytest.mark.parametrize(
