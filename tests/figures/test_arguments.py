@@ -8,9 +8,10 @@ import pytest
 
 from attention_docs.render import attention_lines, heatmap, product_figure
 from attention_docs.render.figures import Panel, beside, figure
-from tests.figures.drawing import SVG, name_and_description
+from attention_docs.render.figures.svg import FONT_SIZE
+from tests.figures.drawing import SVG, name_and_description, size
 
-A, B = np.ones((2, 3)), np.ones((3, 4))
+A = np.ones((2, 3))
 PANEL = Panel(50, 30, "<g/>", "In words.", name="One")
 
 
@@ -50,7 +51,7 @@ def test_names_are_escaped():
         (lambda: heatmap(A, mark=(1.5, None)), "mark[0] is 1.5; expected a whole number"),
         (lambda: heatmap(A, mark=3), "mark is 3; expected a pair (row, column)"),
         (lambda: attention_lines(-A, ["a", "b"], list("cde")), "weights holds -1; expected finite numbers of 0 or more"),
-        (lambda: attention_lines(np.where(A, np.inf, A), ["a", "b"], list("cde")), "weights holds inf; expected finite numbers of 0 or more"),
+        (lambda: attention_lines(A * np.inf, ["a", "b"], list("cde")), "weights holds inf; expected finite numbers of 0 or more"),
         (lambda: attention_lines(A, ["a", "b"], ["c"]), "keys is ['c']; expected 3 labels"),
         (lambda: attention_lines(A, ["a", "b"], list("cde"), query=2), "query is 2; expected an index below 2"),
     ],
@@ -80,6 +81,7 @@ def test_missing_name_or_description_is_refused(draw):
         draw()
 
 
-def test_figure_shrinks_to_legible_text_at_most():
+def test_figure_shrinks_until_its_text_has_11_pixels():
     picture = figure(PANEL._replace(width=598), "n")
-    assert 'style="min-width: 550px"' in picture
+    width, _ = size(picture)
+    assert f'style="min-width: {width * 11 / FONT_SIZE:g}px"' in picture
