@@ -19,50 +19,40 @@ from tests.figures.drawing import (
 )
 
 WEIGHTS = np.array([[0.75, 0.25, 0.0], [0.001, 0.499, 0.5]])
-# The width of the thinnest visible lines.
-THINNEST = 0.4
+THINNEST = 0.4  # the width of a line whose weight is almost 0
+# Widths of lines are rounded to two decimals.
+ROUNDING = 0.0051
 
 
 def stroke_width(shape):
     return float(shape.attributes["stroke-width"])
 
 
-def assert_shows_weights(picture, weights, tokens, keys, query=None):
-    """Assert that the lines of a figure with these arguments give back its weights."""
+def assert_shows_weights(picture, weights, queries, keys, drawn_queries):
+    """Assert that there is a line for each weight of the drawn queries that is not zero."""
     curves = [shape for shape in shapes(picture) if shape.kind == "path"]
-    quarter, full = assert_legend_shows_weights(picture, max(1, weights.max()))
-    rows = range(len(tokens)) if query is None else [query]
-    pairs = [(row, column) for row in rows for column in np.flatnonzero(weights[row])]
+    pairs = [(row, column) for row in drawn_queries for column in np.flatnonzero(weights[row])]
+    largest = max(1, weights.max())
+    largest_width = width_of_largest_weight(picture, largest)
     for curve, (row, column) in zip(curves, pairs, strict=True):
         weight = weights[row, column]
-        assert_joins(curve, picture, tokens[row], keys[column])
+        assert_joins(curve, picture, queries[row], keys[column])
         assert not curve.is_filled
         assert curve.attributes["stroke"] == colour_of("weights")
-        assert curve.tooltip == f"{tokens[row]} to {keys[column]}: {drawn_number(weight)}"
-        expected_width = max(weight / max(1, weights.max()) * full, THINNEST)
-        assert stroke_width(curve) == pytest.approx(expected_width, abs=0.0051)
-        x_end, y_end = curve.corners[-1]
-        number_labels = [
-            text
-            for text in with_text(picture, drawn_number(weight))
-            if text.centre[1] == y_end and text.box[0] > x_end
-        ]
-        assert bool(number_labels) == (query is not None)
-    assert quarter == pytest.approx(full / 4)
+        assert curve.tooltip == f"{queries[row]} to {keys[column]}: {drawn_number(weight)}"
+        width = max(weight / largest * largest_width, THINNEST)
+        assert stroke_width(curve) == pytest.approx(width, abs=ROUNDING)
 
 
-def assert_legend_shows_weights(picture, largest):
-    """Assert that a quarter of the largest weight and the largest are beside two sample lines.
-
-    Returns:
-        The widths of the two lines.
-    """
-    samples = [shape for shape in shapes(picture) if shape.kind == "line"]
-    for sample, weight in zip(samples, (largest / 4, largest), strict=True):
+def width_of_largest_weight(picture, largest):
+    """Return the line width of the largest weight in the legend, which also shows a quarter of it."""
+    quarter, full = (shape for shape in shapes(picture) if shape.kind == "line")
+    for sample, weight in ((quarter, largest / 4), (full, largest)):
         texts = with_text(picture, exact_number(weight))
         beside = [text for text in texts if text.centre[1] == sample.centre[1]]
         assert 0 < left_to_right(beside)[0].box[0] - sample.box[2] < 20
-    return map(stroke_width, samples)
+    assert stroke_width(quarter) == pytest.approx(stroke_width(full) / 4)
+    return stroke_width(full)
 
 
 def assert_joins(curve, picture, token, key):
@@ -74,17 +64,42 @@ def assert_joins(curve, picture, token, key):
     assert 0 < key_text.box[0] - x_end < 20
 
 
-@given(
-    arrays(float, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.floats(0, 30)),
-    st.booleans(),
+WEIGHTS_OF_ANY_SHAPE = arrays(
+    float, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=st.floats(0, 30)
 )
-def test_weights_can_be_recovered_from_the_drawn_lines(weights, single_query):
-    tokens = [f"q{i}" for i in range(weights.shape[0])]
-    keys = [f"k{i}" for i in range(weights.shape[1])]
-    query = len(weights) - 1 if single_query else None
-    picture = attention_lines(weights, tokens, keys, query=query)
+
+
+@given(WEIGHTS_OF_ANY_SHAPE)
+def test_lines_of_all_queries_show_weights_without_printing_them(weights):
+    queries, keys = names_of(weights)
+    picture = attention_lines(weights, queries, keys)
     assert_readable(picture)
-    assert_shows_weights(picture, weights, tokens, keys, query)
+    assert_shows_weights(picture, weights, queries, keys, range(len(queries)))
+    assert not any(texts_right_of(picture, key) for key in keys)
+
+
+@given(WEIGHTS_OF_ANY_SHAPE)
+def test_lines_of_one_query_show_weights_that_are_printed(weights):
+    queries, keys = names_of(weights)
+    last = len(queries) - 1
+    picture = attention_lines(weights, queries, keys, query=last)
+    assert_readable(picture)
+    assert_shows_weights(picture, weights, queries, keys, [last])
+    for key, weight in zip(keys, weights[last], strict=True):
+        assert texts_right_of(picture, key) == [drawn_number(weight)]
+
+
+def names_of(weights):
+    """Return the names of queries and keys."""
+    query_count, key_count = weights.shape
+    return [f"q{i}" for i in range(query_count)], [f"k{i}" for i in range(key_count)]
+
+
+def texts_right_of(picture, name):
+    """Return the texts in the same row as a name, to its right."""
+    (label,) = with_text(picture, name)
+    row = [shape for shape in shapes(picture) if shape.centre[1] == label.centre[1]]
+    return [shape.text for shape in row if shape.text and shape.box[0] > label.box[2]]
 
 
 def test_headings_have_the_colours_of_queries_and_keys():
