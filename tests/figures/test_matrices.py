@@ -30,35 +30,49 @@ from tests.figures.drawing import (
 
 SMALL_SHAPES = array_shapes(min_dims=2, max_dims=2, max_side=6)
 WEIGHTS = st.floats(0, 30, allow_subnormal=False) | st.just(-np.inf)
-SCORES = WEIGHTS | st.floats(-1e4, 1e4, allow_subnormal=False) | st.just(-1.7e308)
+SMALLEST_FLOAT = -1.7e308
+SCORES = WEIGHTS | st.floats(-1e4, 1e4, allow_subnormal=False) | st.just(SMALLEST_FLOAT)
 
 
 def assert_shows_cells(picture, step, matrix, scale="diverging", hidden=False):
     """Assert the position of each cell, and that its text and colour match its number."""
-    crossed = (~matrix if matrix.dtype == bool else matrix == -np.inf) | hidden
     cells, crosses = cells_of(picture, step), crosses_of(picture)
-    left, top, right, bottom = cells[0, 0][0].box
-    width, height = right - left, bottom - top
-    for (row, column), value in np.ndenumerate(matrix):
-        cell, *labels = cells[row, column]
-        x, y = left + column * width, top + row * height
-        assert cell.box == pytest.approx((x, y, x + width, y + height), abs=0.1)
-        assert all(x <= text.box[0] <= text.box[2] <= x + width + 0.1 for text in labels)
-        assert is_crossed(cell, crosses) == crossed[row, column]
-        assert cell.is_filled == (not crossed[row, column])
-        if crossed[row, column]:
+    assert_in_table(cells)
+    assert_grid_surrounds(picture, cells)
+    crossed = (~matrix if matrix.dtype == bool else matrix == -np.inf) | hidden
+    for index, value in np.ndenumerate(matrix):
+        cell, *labels = cells[index]
+        assert is_crossed(cell, crosses) == crossed[index]
+        assert cell.is_filled == (not crossed[index])
+        if crossed[index]:
             assert not labels
         elif matrix.dtype == bool:
             assert texts(labels) == ["✓"]
         else:
+            assert_shows_number(cell, labels, index, value)
             share = value / high_end(matrix, scale)
+            # Opacities, of at least a half at the high end, are rounded to two decimals.
             assert fraction_of_scale(cell) == pytest.approx(share, abs=0.011)
-            if cell.tooltip:
-                assert cell.tooltip == f"row {row + 1}, column {column + 1}: {drawn_number(value)}"
-                assert texts(labels) == (["−"] if value < 0 else [])
-            else:
-                assert texts(labels) == [drawn_number(value)]
-    assert_grid_surrounds(picture, cells)
+
+
+def assert_in_table(cells):
+    """Assert that cells of equal size are in rows and columns, and that their texts fit."""
+    left, top, right, bottom = cells[0, 0][0].box
+    width, height = right - left, bottom - top
+    for (row, column), (cell, *labels) in cells.items():
+        x, y = left + column * width, top + row * height
+        assert cell.box == pytest.approx((x, y, x + width, y + height), abs=0.1)
+        assert all(x <= text.box[0] <= text.box[2] <= x + width + 0.1 for text in labels)
+
+
+def assert_shows_number(cell, labels, index, value):
+    """Assert that the number of a cell is printed, or a tooltip beside a printed minus sign."""
+    if cell.tooltip:
+        row, column = index
+        assert cell.tooltip == f"row {row + 1}, column {column + 1}: {drawn_number(value)}"
+        assert texts(labels) == (["−"] if value < 0 else [])
+    else:
+        assert texts(labels) == [drawn_number(value)]
 
 
 def assert_grid_surrounds(picture, cells):
@@ -155,31 +169,47 @@ def assert_marks(picture, *marks):
         assert shape.attributes["stroke"] == colour_of(role)
 
 
-@given(st.data())
-def test_drawn_matrix_shows_every_number_label_and_mark(data):
-    scales = [("diverging", SCORES), ("sequential", WEIGHTS), ("sequential", st.floats(0, 0.5))]
-    scale, elements = data.draw(st.sampled_from(scales))
-    matrix = data.draw(arrays(float, SMALL_SHAPES, elements=elements))
-    hidden, numbers = data.draw(arrays(bool, matrix.shape)), data.draw(st.booleans())
-    role = data.draw(st.sampled_from([None, *ROLES]))
-    mark = tuple(data.draw(st.none() | st.integers(0, count - 1)) for count in matrix.shape)
-    rows = [f"q{i}" for i in range(matrix.shape[0])]
-    columns = [f"k{i}" for i in range(matrix.shape[1])]
-    options = {"rows": "queries", "columns": "keys", "row_labels": rows, "column_labels": columns}
-    options |= {"scale": scale, "hidden": hidden, "numbers": numbers, "role": role, "mark": mark}
-    picture = heatmap(with_step(matrix, "a.S"), "A matrix", **options)
+def matrices(elements):
+    return arrays(float, SMALL_SHAPES, elements=elements)
+
+
+@given(
+    st.tuples(st.just("diverging"), matrices(SCORES))
+    | st.tuples(st.just("sequential"), matrices(WEIGHTS) | matrices(st.floats(0, 0.5))),
+    st.booleans(),
+    st.data(),
+)
+def test_drawn_matrix_shows_every_number(scale_and_matrix, are_printed, data):
+    scale, matrix = scale_and_matrix
+    hidden = data.draw(arrays(bool, matrix.shape))
+    options = {"scale": scale, "hidden": hidden, "numbers": are_printed}
+    picture = heatmap(with_step(matrix, "a.S"), **options)
     assert_readable(picture)
     assert_shows_cells(picture, "a.S", matrix, scale, hidden)
     assert_scales(picture, (matrix, scale))
-    cells = cells_of(picture, "a.S")
-    assert numbers or all(cell.tooltip or not cell.is_filled for cell, *_ in cells.values())
-    assert_labels(picture, cells, rows, columns)
-    assert_marks(picture, (cells, mark, role))
-    assert [shape.attributes["fill"] for shape in with_text(picture, "A matrix")] == [
-        colour_of(role)
-    ]
+    shown_cells = [cell for cell, *_ in cells_of(picture, "a.S").values() if cell.is_filled]
+    assert are_printed or all(cell.tooltip for cell in shown_cells)
+
+
+@given(matrices(SCORES))
+def test_rows_and_columns_are_labelled(matrix):
+    rows, columns = ([f"label {i}" for i in range(count)] for count in matrix.shape)
+    names = {"rows": "queries", "columns": "keys"}
+    picture = heatmap(with_step(matrix, "a.S"), row_labels=rows, column_labels=columns, **names)
+    assert_readable(picture)
+    assert_labels(picture, cells_of(picture, "a.S"), rows, columns)
     assert with_text(picture, "queries")
     assert with_text(picture, "keys")
+
+
+@given(matrices(SCORES), st.sampled_from([None, *ROLES]), st.data())
+def test_title_and_mark_have_the_colour_of_the_role(matrix, role, data):
+    mark = tuple(data.draw(st.none() | st.integers(0, count - 1)) for count in matrix.shape)
+    picture = heatmap(with_step(matrix, "a.S"), "A matrix", role=role, mark=mark)
+    assert_readable(picture)
+    assert_marks(picture, (cells_of(picture, "a.S"), mark, role))
+    (title,) = with_text(picture, "A matrix")
+    assert title.attributes["fill"] == colour_of(role)
 
 
 @given(arrays(bool, SMALL_SHAPES))
@@ -190,25 +220,30 @@ def test_drawn_mask_shows_every_entry(mask):
     assert with_text(picture, "✓ takes part, × does not")
 
 
-def test_numbers_that_do_not_fit_are_tooltips():
-    for matrix_shape, fits in (((8, 8), True), ((3, 30), False)):
-        picture = heatmap(with_step(np.full(matrix_shape, 0.1234), "a.S"))
-        assert_readable(picture)
-        for cell, *_ in cells_of(picture, "a.S").values():
-            assert bool(cell.tooltip) == (not fits)
-
-
-def test_compact_matrix_has_two_decimals_and_fits_many_columns():
-    matrix = np.array([[0.9685, 0.0048, -2.217, 0, 1 / 3, 1 / 7, 0.5, 1, 0.1]])
-    labels = ["because", "they", "boats", "pass", "birds", "fly", "sail", "and", "."]
-    options = {"row_labels": ["because"], "column_labels": labels, "rows": ""}
-    picture = heatmap(with_step(matrix, "a.weights"), compact=True, **options)
+@pytest.mark.parametrize(("shape", "fits"), [((8, 8), True), ((3, 30), False)])
+def test_numbers_that_do_not_fit_are_tooltips(shape, fits):
+    picture = heatmap(with_step(np.full(shape, 0.1234), "a.S"))
     assert_readable(picture)
-    assert size(picture)[0] < 390
-    shown = [texts(labels) for _, *labels in cells_of(picture, "a.weights").values()]
-    expected = ["0.97", "<0.01", "−2.22", "0", "0.33", "0.14", "0.50", "1", "0.10"]
-    assert shown == [[text] for text in expected]
-    assert all(with_text(picture, label) for label in labels)
+    for cell, *_ in cells_of(picture, "a.S").values():
+        assert bool(cell.tooltip) == (not fits)
+
+
+def test_compact_matrix_of_nine_columns_fits_on_a_phone():
+    words = ["because", "they", "boats", "pass", "birds", "fly", "sail", "and", "."]
+    options = {"row_labels": ["because"], "column_labels": words, "rows": ""}
+    picture = heatmap(np.full((1, 9), -2.217), compact=True, **options)
+    assert_readable(picture)
+    width, _ = size(picture)
+    assert width < 390  # pixels of common phones
+    assert all(with_text(picture, word) for word in words)
+
+
+def test_numbers_of_compact_matrix_have_two_decimals():
+    expected = {0.9685: "0.97", 0.0048: "<0.01", -2.217: "−2.22", 0: "0", 0.5: "0.50", 1: "1"}
+    picture = heatmap(with_step([list(expected)], "a.weights"), compact=True)
+    assert_readable(picture)
+    printed = [texts(labels) for _, *labels in cells_of(picture, "a.weights").values()]
+    assert printed == [[text] for text in expected.values()]
 
 
 @pytest.mark.parametrize(
@@ -217,8 +252,8 @@ def test_compact_matrix_has_two_decimals_and_fits_many_columns():
         ([[1, -2, 0.5], [0.25, -np.inf, 2]], "S: 2 rows, 3 columns. Row 1: 1, -2, 0.5000. Row 2: 0.2500, takes no part, 2."),
         (causal_mask(2), "S: 2 rows, 2 columns. Row 1: yes, no. Row 2: yes, yes."),
         (
-            np.where(np.arange(40.0) == 9, -np.inf, np.arange(40) - 3).reshape(4, 10),
-            "S: 4 rows, 10 columns. The largest is 36 in row 4, column 10; the smallest -3 in row 1, column 1.",
+            np.array([-np.inf, *range(39)]).reshape(4, 10),
+            "S: 4 rows, 10 columns. The largest is 38 in row 4, column 10; the smallest 0 in row 1, column 2.",
         ),
         (np.full((7, 7), -np.inf), "S: 7 rows, 7 columns. No cell takes part."),
     ],
@@ -233,56 +268,78 @@ B = np.array([[1.0, 2.0], [0.5, 0.25], [-1.0, 4.0]])
 STEPS = ("a.A", "a.B", "a.AB")
 
 
-def checked_product(a, b, **options):
-    """Return the figure of a product, after reading all its numbers back."""
-    ab = with_step(a @ b, "a.AB")
-    picture = product_figure(with_step(a, "a.A"), with_step(b, "a.B"), product=ab, **options)
+def drawn_product(a, b, **options):
+    """Return a readable figure of a product whose matrices have the names in `STEPS`."""
+    tagged_a, tagged_b, tagged_ab = map(with_step, (a, b, a @ b), STEPS)
+    picture = product_figure(tagged_a, tagged_b, product=tagged_ab, **options)
     assert_readable(picture)
-    for matrix, step in zip((a, b, a @ b), STEPS, strict=True):
-        assert_shows_cells(picture, step, matrix)
-    assert_scales(picture, (a, "diverging"), (b, "diverging"), (a @ b, "diverging"))
-    boxes = [box_around(cells_of(picture, step), (None, None)) for step in STEPS]
-    (_, top_a, right_a, bottom_a), (left_b, _, right_b, bottom_b), box_ab = boxes
-    left, top, right, bottom = box_ab
-    assert (top_a, bottom_a) == (top, bottom)
-    assert (left_b, right_b) == (left, right)
-    assert right_a < left
-    assert bottom_b < top
     return picture
 
 
 @given(
     arrays(float, (3, 2), elements=st.floats(-9, 9, allow_subnormal=False)),
     arrays(float, (2, 4), elements=st.floats(-9, 9, allow_subnormal=False)),
-    st.data(),
 )
-def test_drawn_product_shows_every_number_label_and_mark(a, b, data):
-    row, column = data.draw(st.integers(0, 2)), data.draw(st.integers(0, 3))
-    names, roles = ("X", "W", "XW"), data.draw(st.permutations(["input", None, "query"]))
-    picture = checked_product(a, b, row=row, column=column, roles=roles, names=names)
-    matrices = [cells_of(picture, step) for step in STEPS]
-    assert_labels(picture, matrices[0], rows="123")
-    assert_labels(picture, matrices[1], columns="1234")
-    marks = ((row, None), (None, column), (row, column))
-    assert_marks(picture, *zip(matrices, marks, roles, strict=True))
-    equation = f"row {row + 1} · column {column + 1} = {drawn_number((a @ b)[row, column])}"
-    assert with_text(picture, equation)
-    for name, role, cells in zip(names, roles, matrices, strict=True):
-        left, _, right, _ = box_around(cells, (None, None))
-        titles = [shape for shape in with_text(picture, name) if left < shape.centre[0] < right]
-        assert colour_of(role) in [shape.attributes["fill"] for shape in titles]
+def test_drawn_product_shows_every_number(a, b):
+    assert_shows_product(drawn_product(a, b), a, b)
 
 
 def test_large_products_show_only_colours():
-    checked_product(np.full((2, 30), 0.1234), np.full((30, 2), -0.1234))
+    a, b = np.full((2, 30), 0.1234), np.full((30, 2), -0.1234)
+    assert_shows_product(drawn_product(a, b), a, b)
 
 
-def test_product_labels_the_size_that_is_summed_over():
+def assert_shows_product(picture, a, b):
+    matrices = (a, b, a @ b)
+    for matrix, step in zip(matrices, STEPS, strict=True):
+        assert_shows_cells(picture, step, matrix)
+    assert_scales(picture, *((matrix, "diverging") for matrix in matrices))
+
+
+def test_product_is_right_of_a_and_below_b():
+    picture = drawn_product(A, B)
+    box_a, box_b, box_ab = (box_around(cells_of(picture, step), (None, None)) for step in STEPS)
+    (_, top_a, right_a, bottom_a), (left_b, _, right_b, bottom_b) = box_a, box_b
+    left, top, right, bottom = box_ab
+    assert (top_a, bottom_a) == (top, bottom)
+    assert (left_b, right_b) == (left, right)
+    assert right_a < left
+    assert bottom_b < top
+
+
+@pytest.mark.parametrize(("row", "column"), [(0, 0), (0, 1), (1, 0)])
+def test_product_marks_a_row_a_column_and_their_product(row, column):
+    roles = ("input", None, "query")
+    picture = drawn_product(A, B, row=row, column=column, roles=roles)
+    marks = ((row, None), (None, column), (row, column))
+    cells = [cells_of(picture, step) for step in STEPS]
+    assert_marks(picture, *zip(cells, marks, roles, strict=True))
+    equation = f"row {row + 1} · column {column + 1} = {drawn_number((A @ B)[row, column])}"
+    assert with_text(picture, equation)
+
+
+def test_titles_of_product_are_above_its_matrices():
+    names, roles = ("X", "W", "XW"), ("input", None, "query")
+    picture = drawn_product(A, B, names=names, roles=roles)
+    for step, name, role in zip(STEPS, names, roles, strict=True):
+        left, top, right, _ = box_around(cells_of(picture, step), (None, None))
+        shapes_above = [shape for shape in with_text(picture, name) if shape.box[3] < top]
+        (title,) = (shape for shape in shapes_above if left < shape.centre[0] < right)
+        assert title.attributes["fill"] == colour_of(role)
+
+
+def test_rows_of_a_and_columns_of_b_are_numbered():
+    picture = drawn_product(A, B)
+    assert_labels(picture, cells_of(picture, "a.A"), rows="12")
+    assert_labels(picture, cells_of(picture, "a.B"), columns="12")
+
+
+def test_columns_of_a_and_rows_of_b_have_the_inner_labels():
     labels = ["one", "another one", "three"]
-    picture = checked_product(A, B, inner_labels=labels)
-    a, b, _ = (cells_of(picture, step) for step in STEPS)
-    assert_labels(picture, a, rows="12", columns=labels)
-    assert_labels(picture, b, rows=labels, columns="12")
+    picture = drawn_product(A, B, inner_labels=labels)
+    assert_shows_product(picture, A, B)
+    assert_labels(picture, cells_of(picture, "a.A"), rows="12", columns=labels)
+    assert_labels(picture, cells_of(picture, "a.B"), rows=labels, columns="12")
 
 
 def test_product_is_described_in_words():
