@@ -61,40 +61,51 @@ def assert_lines_join(lines, pairs):
 
 
 @pytest.mark.parametrize(
+    ("picture", "sets"), [(space(), IN_SPACE), (plane(), IN_A_PLANE)], ids=["space", "plane"]
+)
+def test_points_are_drawn_with_labels_and_tooltips(picture, sets):
+    assert_readable(picture)
+    points = [
+        (label, coordinates, colour_of(each.role))
+        for each in sets
+        for label, coordinates in zip(each.labels, each.coordinates, strict=True)
+    ]
+    for marker, (label, coordinates, colour) in zip(markers_of(picture), points, strict=True):
+        (text,) = with_text(picture, str(label))
+        assert distance(text, position_of(marker)) < 20
+        assert marker.tooltip == f"{label}: " + ", ".join(map(drawn_number, coordinates))
+        marker_colour = marker.attributes["fill" if marker.is_filled else "stroke"]
+        assert text.attributes["fill"] == marker_colour == colour
+
+
+@pytest.mark.parametrize(
     ("picture", "sets", "ticks"),
     [
-        (
-            space(),
-            IN_SPACE,
-            {"east": [(i, 0, 0) for i in range(3)], "north": [(2, i, 0) for i in range(2)], "up": [(0, 0, i) for i in range(4)]},
-        ),
-        (plane(), IN_A_PLANE, {"east": [(i, 0) for i in range(4)], "north": [(0, i) for i in range(2)]}),
+        # Where two axes meet in space, only the first has a tick.
+        (space(), IN_SPACE, {
+            "east": {0: (0, 0, 0), 1: (1, 0, 0), 2: (2, 0, 0)},
+            "north": {1: (2, 1, 0)},
+            "up": {1: (0, 0, 1), 2: (0, 0, 2), 3: (0, 0, 3)},
+        }),
+        (plane(), IN_A_PLANE, {
+            "east": {0: (0, 0), 1: (1, 0), 2: (2, 0), 3: (3, 0)},
+            "north": {0: (0, 0), 1: (0, 1)},
+        }),
     ],
     ids=["space", "plane"],
 )  # fmt: skip
-def test_points_and_ticks_are_labelled_at_their_positions(picture, sets, ticks):
-    assert_readable(picture)
+def test_ticks_and_axes_are_labelled_at_their_positions(picture, sets, ticks):
     to_paper = fitted_projection(picture, sets)
-    for axis, ends in ticks.items():
-        positions = to_paper(ends)
-        assert min(distance(with_text(picture, axis)[0], position) for position in positions) < 60
-        for i, position in enumerate(positions):
-            # In space, only the first axis has a label where it meets another.
-            if i or axis == "east" or len(ends[i]) == 2:
-                assert min(distance(text, position) for text in with_text(picture, str(i))) < 20
-    markers = iter(markers_of(picture))
-    for points in sets:
-        for row, label, marker in zip(points.coordinates, points.labels, markers, strict=False):
-            (text,) = with_text(picture, str(label))
-            assert distance(text, position_of(marker)) < 20
-            assert marker.tooltip == f"{label}: " + ", ".join(map(drawn_number, row))
-            marker_colour = marker.attributes["fill" if marker.is_filled else "stroke"]
-            assert text.attributes["fill"] == marker_colour == colour_of(points.role)
-    assert not list(markers)
+    for axis, coordinates in ticks.items():
+        positions = to_paper(list(coordinates.values()))
+        (name,) = with_text(picture, axis)
+        assert min(distance(name, position) for position in positions) < 60
+        for tick, position in zip(coordinates, positions, strict=True):
+            assert min(distance(text, position) for text in with_text(picture, str(tick))) < 20
 
 
 def fitted_projection(picture, sets):
-    """Return the function from (n, 2) or (n, 3) coordinates to paper: one affine map fits all."""
+    """Return the affine map from coordinates to paper, after checking that it fits all markers."""
     coordinates = np.concatenate([points.coordinates for points in sets])
     positions = np.array([position_of(marker) for marker in markers_of(picture)])
     matrix = np.linalg.lstsq(with_ones(coordinates), positions, rcond=None)[0]
@@ -107,41 +118,45 @@ def with_ones(coordinates):
     return np.c_[coordinates, np.ones(len(coordinates))]
 
 
-def test_outlined_points_are_joined():
-    corners_in_space, below_in_plane = slice(0, 4), slice(2, 5)
-    for picture, outlined in ((space(), corners_in_space), (plane(), below_in_plane)):
-        positions = [position_of(marker) for marker in markers_of(picture)][outlined]
-        assert_lines_join(lines_with_dashes(picture, "4 3"), combinations(positions, 2))
+@pytest.mark.parametrize(
+    ("picture", "outlined"),
+    [(space(), list("ABCD")), (plane(), ["q1", "q2", "q3"])],
+    ids=["space", "plane"],
+)
+def test_outlined_points_are_joined(picture, outlined):
+    markers = [marker for marker in markers_of(picture) if marker.tooltip.split(":")[0] in outlined]
+    pairs = combinations(map(position_of, markers), 2)
+    assert_lines_join(lines_with_dashes(picture, "4 3"), pairs)
 
 
 def test_points_in_space_have_lines_to_the_floor():
-    # The last point is three units above the first, which is on the floor.
-    origin, *_, above = map(position_of, markers_of(space()))
-    assert_lines_join(lines_with_dashes(space(), "2 2")[-1:], [(above, origin)])
+    picture = space()
+    to_paper = fitted_projection(picture, IN_SPACE)
+    points = np.concatenate([points.coordinates for points in IN_SPACE])
+    feet = points * [1, 1, 0]
+    ends = zip(to_paper(points), to_paper(feet), strict=True)
+    assert_lines_join(lines_with_dashes(picture, "2 2"), ends)
 
 
 def test_legend_shows_the_markers_of_each_set():
     sets = [Points(name, [[i, 0, 0]], [name.upper()], "key") for i, name in enumerate("abcd")]
     picture = figure(scatter_3d("Space", "xyz", sets, (4, 1, 1)), "Space")
-    markers = [
-        shape
-        for shape in shapes(picture)
-        if shape.kind == "path" and "transform" in shape.attributes
-    ]
-    points, legend = markers[:4], markers[4:]
+    paths = [shape for shape in shapes(picture) if shape.kind == "path"]
+    legend = [path for path in paths if "transform" in path.attributes and not path.tooltip]
     outlines = [marker.attributes["d"] for marker in legend]
-    assert len(set(outlines)) == 4
-    assert outlines == [marker.attributes["d"] for marker in points]
+    assert len(set(outlines)) == len(sets)
+    assert outlines == [marker.attributes["d"] for marker in markers_of(picture)]
     for name, marker in zip("abcd", legend, strict=True):
         assert distance(with_text(picture, name)[0], position_of(marker)) < 20
 
 
 def test_coinciding_points_of_a_plane_are_both_visible():
-    ring, _, inner, *_ = markers_of(plane())
-    np.testing.assert_array_equal(position_of(ring), position_of(inner))
-    assert (ring.is_filled, inner.is_filled) == (False, True)
-    radius = np.abs(inner.corners - position_of(inner)).max()
-    assert (ring.box[2] - ring.box[0]) / 2 > radius
+    p1, _, q1, _, _ = markers_of(plane())
+    np.testing.assert_array_equal(position_of(p1), position_of(q1))
+    assert not p1.is_filled
+    assert q1.is_filled
+    (ring_left, *_), (disc_left, *_) = p1.box, q1.box
+    assert ring_left < disc_left
 
 
 def test_projection_keeps_the_proportions_of_space():
