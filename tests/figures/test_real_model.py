@@ -31,63 +31,61 @@ def percents_of(sentence, layer, head):
 @each_sentence
 def test_small_pictures_shade_every_weight_of_every_head(sentence):
     side = len(sentence["tokens"]) + real_model.GAP
-    shaded = defaultdict(set)
-    path = r'<path d="([^"]*)" stroke-opacity="([\d.]+)"/>'
-    for data, opacity in re.findall(path, real_model.small_pictures(sentence)):
-        for line in data.removeprefix("M").split("M"):
-            x, y, length = map(int, re.split("[ v]", line))
-            shaded[float(opacity)] |= {(x, y + below) for below in range(length)}
     expected = defaultdict(set)
     for layer, heads in enumerate(sentence["percent"]):
         for head in range(len(heads)):
             percents = percents_of(sentence, layer, head)
             for row, column in np.argwhere(percents >= 20):
-                cell = side * layer + column, side * head + row
-                expected[1.0 if percents[row, column] >= 50 else 0.4].add(cell)
-    assert shaded == expected
+                opacity = 1.0 if percents[row, column] >= 50 else 0.4
+                expected[opacity].add((side * layer + column, side * head + row))
+    assert shaded_cells(real_model.small_pictures(sentence)) == expected
+
+
+def shaded_cells(picture):
+    """Return the column and row of each shaded cell, by opacity."""
+    cells = defaultdict(set)
+    path = r'<path d="([^"]*)" stroke-opacity="([\d.]+)"/>'
+    for lines, opacity in re.findall(path, picture):
+        for column, row, length in re.findall(r"M(\d+) (\d+)v(\d+)", lines):
+            cells[float(opacity)] |= {(int(column), int(row) + i) for i in range(int(length))}
+    return cells
 
 
 def test_enlarged_heads_show_the_recorded_weights():
     _, *drawings = svgs_of(real_model.real_heads(STEPS))
     heads = real_model.strongest_heads().values()
     for picture, (place, index) in zip(drawings, heads, strict=True):
-        sentence = SENTENCES[index]
-        tokens = sentence["tokens"]
+        tokens = SENTENCES[index]["tokens"]
         texts = [shape for shape in shapes(picture) if shape.kind == "text"]
-        numbers = [shape for shape in texts if shape.text.isdigit()]
-        words = [shape for shape in texts if shape.text in tokens]
-        assert [word.text for word in words] == 2 * tokens
-        by_row, by_column = (
-            {round(word.corners.mean(axis=0)[axis]): i for i, word in enumerate(labels)}
-            for axis, labels in ((1, words[: len(tokens)]), (0, words[len(tokens) :]))
-        )
+        numbers = [text for text in texts if text.text.isdigit()]
+        words = [text for text in texts if text.text in tokens]
+        beside_rows, below_columns = words[: len(tokens)], words[len(tokens) :]
+        assert [word.text for word in beside_rows] == tokens
+        assert [word.text for word in below_columns] == tokens
         shown = np.zeros((len(tokens), len(tokens)), int)
         for number in numbers:
-            x, y = number.corners.mean(axis=0)
-            shown[nearest(by_row, y), nearest(by_column, x)] = int(number.text)
-        np.testing.assert_array_equal(shown, percents_of(sentence, *place))
-
-
-def nearest(indices, coordinate):
-    return indices[min(indices, key=lambda each: abs(each - coordinate))]
+            row = np.argmin([abs(word.centre[1] - number.centre[1]) for word in beside_rows])
+            column = np.argmin([abs(word.centre[0] - number.centre[0]) for word in below_columns])
+            shown[row, column] = int(number.text)
+        np.testing.assert_array_equal(shown, percents_of(SENTENCES[index], *place))
 
 
 @pytest.mark.parametrize(
-    ("kind", "row", "column", "quote"),
+    ("kind", "token_index", "quote"),
     [
-        ("Pronoun", 13, 0, "leads each *they* to its noun"),
-        ("Previous token", 7, 0, "leads each token to the one before it"),
-        ("Induction", 13, 0, "to the word after its earlier copy"),
-        ("First of a word", 6, 0, "leads the last part of a long word to its first part"),
-        ("Sink", 4, 3, "leads every token to the first one"),
+        ("Pronoun", 13, "leads each *they* to its noun"),
+        ("Previous token", 7, "leads each token to the one before it"),
+        ("Induction", 13, "to the word after its earlier copy"),
+        ("First of a word", 6, "leads the last part of a long word to its first part"),
+        ("Sink", 4, "leads every token to the first one"),
     ],
 )
-def test_caption_is_refused_if_a_weight_contradicts_it(monkeypatch, kind, row, column, quote):
+def test_caption_is_refused_if_one_token_looks_at_itself(monkeypatch, kind, token_index, quote):
     (layer, head), index = real_model.strongest_heads()[kind]
     record = load_results("real_model")
     percents = percents_of(record["sentences"][index], layer, head)
-    percents[row] = 0
-    percents[row, column] = 100
+    percents[token_index] = 0
+    percents[token_index, token_index] = 100
     record["sentences"][index]["percent"][layer][head] = pack_percents(percents / 100)
     monkeypatch.setattr(real_model, "load_results", lambda name: record)
     with pytest.raises(ValueError, match=re.escape(quote)):
