@@ -20,7 +20,7 @@ from attention_docs.publish.before.figures.registry import (
     site_figure,
 )
 from attention_docs.publish.computed import ComputedExamples
-from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY_UNDER_TEXT
+from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY_UNDER_TEXT, SWATCH_HEIGHT
 from attention_docs.render.figures.svg import ROLES, SERIES
 from attention_docs.render.numbers import drawn_number, short_number
 from tests.conftest import ROOT
@@ -48,9 +48,14 @@ def test_figure_is_labelled_for_screen_readers(name):
 
 
 @each_figure
-def test_figure_is_readable_with_narrow_margins(name):
+def test_figure_is_readable(name):
     for picture in svgs_of(draw(name)):
         assert_readable(picture)
+
+
+@each_figure
+def test_figure_has_narrow_margins(name):
+    for picture in svgs_of(draw(name)):
         width, height = size(picture)
         corners = np.concatenate([shape.corners for shape in shapes(picture)])
         left, top = corners.min(axis=0)
@@ -64,10 +69,8 @@ def test_figure_is_readable_with_narrow_margins(name):
 @each_figure
 @pytest.mark.parametrize("width", [TEXT_WIDTH, PHONE_TEXT_WIDTH])
 def test_charts_are_readable_at_each_width_of_the_text(name, width):
-    html = draw_for(FIGURES[name], STEPS.steps_with_references, width)
-    if html != draw(name):
-        for picture in svgs_of(html):
-            assert_readable(picture)
+    for picture in svgs_of(draw_for(FIGURES[name], STEPS.steps_with_references, width)):
+        assert_readable(picture)
 
 
 @each_figure
@@ -84,21 +87,24 @@ def test_colours_are_defined_in_both_schemes(name):
 
 
 @each_figure
-def test_cells_have_the_reference_of_their_number(name):
+def test_every_cell_has_a_reference(name):
     root = ElementTree.fromstring(draw(name))
-    boxes = [box for box in root.iter(f"{SVG}rect") if "stroke" not in box.attrib]
-    tagged = set()
-    for group in root.findall(f".//{SVG}g[@data-val]"):
-        example, _, step = group.get("data-val").partition(".")
-        array = STEPS.steps(example)[step]
-        for cell in group.findall(f"{SVG}g[@data-at]"):
-            value = array[tuple(map(int, cell.get("data-at").split(",")))]
+    boxes = {box for box in root.iter(f"{SVG}rect") if "stroke" not in box.attrib}
+    # The swatches of colour scales need none.
+    swatches = {box for box in boxes if float(box.get("height")) == SWATCH_HEIGHT}
+    cells = root.findall(f".//{SVG}g[@data-val]/{SVG}g[@data-at]")
+    with_reference = {box for box, *_ in cells}
+    assert boxes - swatches <= with_reference
+
+
+@each_figure
+def test_references_of_cells_give_their_numbers(name):
+    for matrix in ElementTree.fromstring(draw(name)).findall(f".//{SVG}g[@data-val]"):
+        format = drawn_number if matrix.get("data-short") is None else short_number
+        for cell in matrix.findall(f"{SVG}g[@data-at]"):
+            value = referenced_number(f"{matrix.get('data-val')}[{cell.get('data-at')}]")
             text = "".join(cell.itertext())
-            digits = drawn_number(value) if group.get("data-short") is None else short_number(value)
-            assert value == -np.inf or text in ("", "✓") or digits in text
-            tagged.add(cell[0])
-    swatches = {box for box in boxes if float(box.get("height")) == 8}  # of the legend
-    assert set(boxes) - swatches <= tagged
+            assert value == -np.inf or text in ("", "✓") or format(value) in text
 
 
 @each_figure
@@ -135,13 +141,14 @@ def referenced_number(reference):
 def test_clock_hands_have_references_and_point_there():
     lines = ElementTree.fromstring(draw("course_clock")).iter(f"{SVG}line")
     hands = [line.attrib for line in lines if "data-val" in line.attrib]
-    expected = STEPS.steps("course_order")["E"][:, 5:]
-    numbers = [referenced_number(hand["data-val"]) for hand in hands]
-    np.testing.assert_array_equal(numbers, expected)
-    ends = [[float(hand[end]) for end in ("x1", "y1", "x2", "y2")] for hand in hands]
-    directions = np.array([(x2 - x1, y1 - y2) for x1, y1, x2, y2 in ends])
-    lengths = np.linalg.norm(directions, axis=1, keepdims=True)
-    np.testing.assert_allclose(directions / lengths, expected, atol=0.02)
+    # The last two features of a position are a point on the unit circle.
+    expected = STEPS.steps("course_order")["E"][:, -2:]
+    for hand, direction in zip(hands, expected, strict=True):
+        np.testing.assert_array_equal(referenced_number(hand["data-val"]), direction)
+        x1, y1, x2, y2 = (float(hand[end]) for end in ("x1", "y1", "x2", "y2"))
+        drawn_hand = np.array([x2 - x1, y1 - y2])
+        drawn_direction = drawn_hand / np.linalg.norm(drawn_hand)
+        np.testing.assert_allclose(drawn_direction, direction, atol=0.02)
 
 
 def linear(colour):
@@ -192,7 +199,7 @@ def test_numbers_have_sufficient_contrast_on_the_most_opaque_cell(scheme, backgr
         assert (lighter + 0.05) / (darker + 0.05) >= 4.5, paint  # WCAG, level AA
 
 
-def test_roles_match_those_of_formulas():
+def test_figures_and_formulas_have_the_same_roles():
     assert tuple(ROLES) == FORMULA_ROLES
 
 
@@ -254,14 +261,12 @@ def test_cells_have_the_hue_of_their_role():
     drawings = [draw(name) for name in FIGURES] + [
         side_panel(name, STEPS.steps_with_references, str) for name in SIDE_PANELS
     ]
-    fills = [fill for html in drawings for fill in drawn_fills(html)]
-    roles = [(reference, role_of_step(reference), fill) for reference, fill in fills]
-    assert [
-        (reference, role, fill)
-        for reference, role, fill in roles
-        if role and fill not in (FILLS[role], ROLES[role])
-    ] == []
-    assert {role for _, role, _ in roles} >= set(ROLES)
+    seen_roles = set()
+    for reference, fill in itertools.chain.from_iterable(map(drawn_fills, drawings)):
+        role = role_of_step(reference)
+        seen_roles.add(role)
+        assert role is None or fill in (FILLS[role], ROLES[role]), reference
+    assert seen_roles >= set(ROLES)
 
 
 # From linear sRGB to the responses of the cones, and from their cube roots to OKLab.
