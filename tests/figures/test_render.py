@@ -11,16 +11,23 @@ from hypothesis import strategies as st
 from attention_docs import MultiHeadAttention, examples
 from attention_docs.render.code import json_steps, numpy_steps
 from attention_docs.render.latex import latex, latex_name
-from attention_docs.render.numbers import number
+from attention_docs.render.numbers import LARGE, number
 from attention_docs.render.text import as_text
 
 STEPS = {"Q": np.array([[0.1, -np.inf]]), "mask": np.array([[True, False]])}
+# With a margin for rounding errors of floats.
+HALF_OF_FOURTH_DECIMAL = 5.001e-5
 
 
-@given(st.floats(-1e300, 1e300))
-def test_number_is_rounded_to_the_nearest_last_digit(value):
-    tolerance = 5e-5 if abs(value) < 1e9 else 5e-5 * abs(value) * 1.01
-    assert abs(float(number(value)) - value) <= tolerance * (1 + 1e-9)
+@given(st.floats(-LARGE, LARGE))
+def test_number_is_rounded_to_four_decimals(value):
+    assert float(number(value)) == pytest.approx(value, abs=HALF_OF_FOURTH_DECIMAL, rel=0)
+
+
+@given(st.floats(LARGE, 1e300))
+def test_mantissa_of_large_number_is_rounded_to_four_decimals(value):
+    assert float(number(value)) == pytest.approx(value, rel=HALF_OF_FOURTH_DECIMAL)
+    assert number(-value) == f"-{number(value)}"
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
