@@ -22,8 +22,7 @@ PAGE = """
         return { name, heading, ...address.editsOf(edits, examples) };
     };
 """
-# For each edit, what a fragment that is written and parsed again gives: whether the numbers are the same, whether
-# they are complete, the heading, and the name of the example.
+# Write a fragment for each edit, and parse it again.
 ROUND_TRIP = f"""
     (() => {{
         {PAGE}
@@ -41,12 +40,12 @@ ROUND_TRIP = f"""
                 return data.every((number, i) => Object.is(number, array.data[i]));
             }});
             // A fragment without changes names no example.
-            return [areSame, parsed.isComplete, parsed.heading, parsed.name ?? example.name];
+            const name = parsed.name ?? example.name;
+            return {{ areSame, isComplete: parsed.isComplete, heading: parsed.heading, name }};
         }});
     }})()
 """
-# For each fragment: whether it edits inputs only, and the same ones when written and parsed again; whether it is
-# complete; the number of edited inputs.
+# Parse each fragment. It is consistent if it edits inputs only, and the same ones when written and parsed again.
 PARSE_FRAGMENTS = f"""
     (() => {{
         {PAGE}
@@ -57,7 +56,7 @@ PARSE_FRAGMENTS = f"""
             const {{ edits: parsedAgain }} = parseFragment(written);
             const writtenAgain = address.fragmentOf({{ example: null, examples, edits: parsedAgain, heading: "" }});
             const isConsistent = [...edits.keys()].every((input) => inputNames.has(input)) && written === writtenAgain;
-            return [isConsistent, isComplete, edits.size];
+            return {{ isConsistent, isComplete, editCount: edits.size }};
         }});
     }})()
 """
@@ -76,7 +75,8 @@ def test_edits_and_heading_round_trip_through_address(name):
         for _ in range(10)
     ]
     data = {"graphs": [page_graph(name)], "edits": edits, "heading": "a-heading"}
-    assert in_node(ROUND_TRIP, data) == [[True, True, "a-heading", name]] * len(edits)
+    for result in in_node(ROUND_TRIP, data):
+        assert result == {"areSame": True, "isComplete": True, "heading": "a-heading", "name": name}
 
 
 def test_random_fragments_give_edits_of_inputs_only():
@@ -84,12 +84,16 @@ def test_random_fragments_give_edits_of_inputs_only():
     fragments = [random_fragment(draw) for _ in range(3000)]
     # The longest address that Chromium takes is two million characters.
     fragments.append("#try=self_attention" + "&self_attention.X[0,0]=3" * 80_000)
-    data = {"graphs": [page_graph("self_attention")], "fragments": fragments}
-    are_consistent, are_complete, edit_counts = zip(*in_node(PARSE_FRAGMENTS, data), strict=True)
-    assert all(are_consistent)
+    results = parse_fragments(fragments)
+    assert all(result["isConsistent"] for result in results)
     # The sample has both valid and invalid edits.
-    assert set(edit_counts) >= {0, 1, 2}
-    assert set(are_complete) == {True, False}
+    assert {result["editCount"] for result in results} >= {0, 1, 2}
+    assert {result["isComplete"] for result in results} == {True, False}
+
+
+def parse_fragments(fragments):
+    data = {"graphs": [page_graph("self_attention")], "fragments": fragments}
+    return in_node(PARSE_FRAGMENTS, data)
 
 
 def random_fragment(draw):
@@ -120,13 +124,7 @@ def random_fragment(draw):
     ],
 )
 def test_invalid_edit_in_fragment_is_dropped_and_reported(edit):
-    fragments = [
-        f"#try=self_attention&self_attention.{edit}&self_attention.X[0,1]=3",
-        f"#try=self_attention&self_attention.{edit}",
-    ]
-    data = {"graphs": [page_graph("self_attention")], "fragments": fragments}
-    is_consistent, is_complete = True, False
-    assert in_node(PARSE_FRAGMENTS, data) == [
-        [is_consistent, is_complete, 1],
-        [is_consistent, is_complete, 0],
-    ]
+    invalid = f"#try=self_attention&self_attention.{edit}"
+    results = parse_fragments([invalid, f"{invalid}&self_attention.X[0,1]=3"])
+    reported = {"isConsistent": True, "isComplete": False}
+    assert results == [{**reported, "editCount": 0}, {**reported, "editCount": 1}]
