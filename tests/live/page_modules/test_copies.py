@@ -3,6 +3,7 @@
 import zlib
 
 import numpy as np
+import pytest
 
 from attention_docs import examples
 from attention_docs.live.recording import recorded_names
@@ -11,7 +12,6 @@ from attention_docs.render.latex import latex_steps
 from tests.live.edits import random_number
 from tests.live.page_modules.nodejs import digits, in_node
 
-WRITERS = {"numpy": numpy_steps, "latex": latex_steps}
 EDITED_SHARE = 0.5
 
 
@@ -25,32 +25,35 @@ def edited_steps(name):
     return steps
 
 
-def number_texts(array):
+def json_steps(before, after):
+    """Return the dtype and the numbers of each step, before and after an edit."""
+    return [
+        {"dtype": array.dtype.name, "before": all_digits(before[step]), "now": all_digits(array)}
+        for step, array in after.items()
+    ]
+
+
+def all_digits(array):
     return [digits(value) for value in np.asarray(array).flat]
 
 
-def test_copied_code_of_edits_equals_python():
-    cases, expected = [], []
-    for name in recorded_names():
-        before, after = examples.steps(name), edited_steps(name)
-        steps = [
-            {
-                "dtype": array.dtype.name,
-                "before": number_texts(before[step]),
-                "now": number_texts(array),
-            }
-            for step, array in after.items()
-        ]
-        for format, write in WRITERS.items():
-            cases.append({"format": format, "code": write(before), "steps": steps})
-            expected.append(write(after))
+@pytest.mark.parametrize(
+    ("format", "write"), [("numpy", numpy_steps), ("latex", latex_steps)], ids=["numpy", "latex"]
+)
+def test_copied_code_of_edits_equals_python(format, write):
+    original_steps = [examples.steps(name) for name in recorded_names()]
+    edited = [edited_steps(name) for name in recorded_names()]
+    cases = [
+        {"code": write(before), "steps": json_steps(before, after)}
+        for before, after in zip(original_steps, edited, strict=True)
+    ]
     copies = in_node(
-        """data.map(({ format, code, steps }) => {
+        """data.cases.map(({ code, steps }) => {
             const stepNumbers = steps.map(({ dtype, before, now }) =>
                 ({ dtype, before: before.map(Number), now: now.map(Number) }));
-            return copies.withNumbers(code, format, stepNumbers);
+            return copies.withNumbers(code, data.format, stepNumbers);
         })""",
-        cases,
+        {"format": format, "cases": cases},
     )
-    for case, code, expected_code in zip(cases, copies, expected, strict=True):
-        assert code.splitlines() == expected_code.splitlines(), case["format"]
+    for code, steps in zip(copies, edited, strict=True):
+        assert code.splitlines() == write(steps).splitlines()
