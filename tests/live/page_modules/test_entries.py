@@ -33,7 +33,7 @@ def parse_entries(texts, dtype):
 
 
 def python_number(text, dtype):
-    """Return the finite number that Python parses, or None if it is none of that dtype."""
+    """Return the finite number of a dtype that Python parses, or None."""
     typed = text.strip(" ").replace("−", "-")
     if REFUSED.search(typed):
         return None
@@ -41,9 +41,11 @@ def python_number(text, dtype):
         value = float(typed)
     except ValueError:
         return None
-    if not math.isfinite(value) or (dtype == "int64" and not value.is_integer()):
+    if not math.isfinite(value):
         return None
-    return value + 0 if dtype == "int64" else value  # without a negative zero
+    if dtype == "int64":  # which has no negative zero
+        return float(int(value)) if value.is_integer() else None
+    return value
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
