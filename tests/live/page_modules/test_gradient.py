@@ -32,6 +32,13 @@ JACOBIANS = """
         });
     })()
 """
+# Examples with derivatives at a kink: a maximum with ties, or a number rounded to another one.
+WITH_KINKS = {
+    *("chosen_keys", "convolution", "mask_blocks", "tiles"),
+    *("around_softmax", "quantised_cache", "split_sums"),
+}
+# Two keys tie for the last chosen one; the absolute value of a feature that is zero has a kink.
+WITH_TIES = {"chosen_keys", "quantised_cache"}
 MATRIX, ROW = (2, 3), (3,)
 # Each operation with its inputs (shapes or numbers) and its attributes.
 OPERATION_CASES = [
@@ -77,6 +84,7 @@ def graph_of(operation, inputs, attributes):
         ["asarray", [], {"value": array.tolist(), "dtype": array.dtype.name}] for array in arrays
     ]
     names = [f"input_{i}" for i in range(len(inputs))]
+    # An operation names each operand by how many nodes before it the operand is.
     offsets = [len(inputs) - i for i in range(len(inputs))]
     return {
         "example": operation,
@@ -123,13 +131,8 @@ def test_step_derivatives_equal_finite_differences():
     faults = [f"{name}: {fault}" for name, report in reports.items() for fault in report["faults"]]
     assert not faults
     assert sum(report["counts"]["same"] for report in reports.values()) > 50_000
-    # A maximum with ties has a kink, and so has a number where it is rounded to another one.
-    kinks = {name for name, report in reports.items() if report["counts"]["one side"]}
-    rounded = {"around_softmax", "quantised_cache", "split_sums"}
-    assert kinks <= {"chosen_keys", "convolution", "mask_blocks", "tiles"} | rounded
-    ties = {name for name, report in reports.items() if report["counts"]["tie"]}
-    # Two keys tie for the last chosen one; the absolute value of a feature that is zero has a kink.
-    assert ties <= {"chosen_keys", "quantised_cache"}
+    assert {name for name, report in reports.items() if report["counts"]["one side"]} <= WITH_KINKS
+    assert {name for name, report in reports.items() if report["counts"]["tie"]} <= WITH_TIES
 
 
 def test_derivative_of_tied_maximum_goes_to_first_operand():
@@ -144,9 +147,10 @@ def test_derivative_of_tied_maximum_goes_to_first_operand():
 def test_cancelling_derivatives_are_exactly_zero():
     """The weights of a query sum to one for all inputs, so the sum has zero derivatives."""
     graph = copy.deepcopy(page_graph("distinct_sizes"))
-    offset = len(graph["nodes"]) - graph["steps"]["weights"]
-    graph["steps"]["sums"] = len(graph["nodes"])
-    graph["nodes"].append(["sum", [offset], {"axis": -1}])
+    sums_node = len(graph["nodes"])
+    offset_of_weights = sums_node - graph["steps"]["weights"]
+    graph["steps"]["sums"] = sums_node
+    graph["nodes"].append(["sum", [offset_of_weights], {"axis": -1}])
     for derivatives in jacobians(graph, "sums", "X_q", "X_kv", "W_Q", "W_K"):
         assert not derivatives.any()
 
@@ -163,13 +167,12 @@ def test_hidden_positions_have_no_influence():
 
 
 def test_loss_gradients_match_backward_example():
-    expected = steps("backward")
-    inputs = ("W_Q", "W_K", "W_V", "X_q", "X_kv")
-    shared_names = (f"distinct_sizes.{name}" for name in inputs)
-    for name, jacobian in zip(
-        inputs, jacobians(page_graph("backward"), "loss", *shared_names), strict=True
-    ):
-        np.testing.assert_allclose(jacobian[0], np.ravel(expected[f"d{name}"]), **TOLERANCE)
+    names = ("W_Q", "W_K", "W_V", "X_q", "X_kv")
+    inputs = (f"distinct_sizes.{name}" for name in names)
+    by_input = jacobians(page_graph("backward"), "loss", *inputs)
+    for name, (gradient,) in zip(names, by_input, strict=True):
+        expected = steps("backward")[f"d{name}"]
+        np.testing.assert_allclose(gradient, np.ravel(expected), **TOLERANCE)
 
 
 def test_layer_gradients_match_backward_layer_example():
