@@ -70,7 +70,8 @@ def test_literal_used_as_scalar_stops_build(write_example, result, constant):
 
 
 def test_input_that_is_no_constant_stops_build(write_example):
-    write_example("(z := xp.asarray([3.0, 4.0])), 'sum': z + x")
+    array_without_constant = "xp.asarray([3.0, 4.0])"
+    write_example(f"(y := {array_without_constant}), 'sum': x + y")
     with pytest.raises(PublishError, match="example 'temporary': a reader could edit 'y', which"):
         compute("graph", "temporary")
 
