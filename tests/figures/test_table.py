@@ -35,11 +35,12 @@ def test_table_has_the_digits_of_show(name):
 
 def test_decimal_points_are_aligned():
     html = table(np.array([[2.0], [-0.25], [1e-12]]), "toy.A")
-    padding = [float(width or 0) for width in re.findall(r'<td(?: style="padding-right:(.*?)em")?>', html)]  # fmt: skip
-    # ".0000" takes 2.278em of the font; ".0 × 10" and the smaller "−12" take more.
-    assert padding[0] - padding[1] == pytest.approx(2.278)
-    assert padding[0] > 2.278
-    assert padding[2] == 0
+    paddings = re.findall(r'<td(?: style="padding-right:(.*?)em")?>', html)
+    integer, decimal, power = (float(padding or 0) for padding in paddings)
+    # The widest fraction, ".0 × 10⁻¹²", has no padding.
+    assert power == 0 < decimal
+    width_of_four_decimals = 2.278
+    assert integer - decimal == pytest.approx(width_of_four_decimals)
 
 
 def test_abridged_matrix_keeps_the_words_of_its_rows_and_columns():
