@@ -29,6 +29,7 @@ def test_references_resolve_as_in_python():
         expected = np.asarray(look_up(reference, steps))
         assert target["shape"] == list(expected.shape), reference
         array = np.asarray(steps("self_attention")[target["step"]])
+        # A reference to a shape has sizes, any other has cells.
         values = target["sizes"] or [array[tuple(index)] for index in target["cells"]]
         assert values == expected.reshape(-1).tolist(), reference
 
