@@ -284,9 +284,12 @@ def test_drawn_product_shows_every_number(a, b):
     assert_shows_product(drawn_product(a, b), a, b)
 
 
-def test_large_products_show_only_colours():
+def test_large_product_shows_only_colours():
     a, b = np.full((2, 30), 0.1234), np.full((30, 2), -0.1234)
-    assert_shows_product(drawn_product(a, b), a, b)
+    picture = drawn_product(a, b)
+    assert_shows_product(picture, a, b)
+    for step in STEPS:
+        assert all(cell.tooltip for cell, *_ in cells_of(picture, step).values())
 
 
 def assert_shows_product(picture, a, b):
