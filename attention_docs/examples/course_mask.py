@@ -74,6 +74,7 @@ from attention_docs.examples.course_sentence import (
     VALUE_FEATURES,
     WORDS,
     given_matrices,
+    round_off,
     swap_nouns,
 )
 from attention_docs.masks import causal_mask
@@ -109,7 +110,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "scaled": attention.scaled,
         "open_weights": open_weights,
         "masked_late": masked_late,
-        "late_sums": xp.sum(masked_late, axis=1),
+        "late_sums": round_off(xp, xp.sum(masked_late, axis=1)),
         "mask": causal_mask(with_positions.shape[0], xp=xp),
         "masked": attention.masked,
         "weights": attention.weights,

@@ -151,7 +151,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     last_rows = ablated[:, :, -1, :]
     return {
         "output": output,
-        "logits": logits,
+        "logits": round_off(xp, logits),
         "probabilities": probabilities,
         "probabilities_swapped": ablated[1, 0, :, :],
         "next_token": xp.argmax(logits[-1, :]),

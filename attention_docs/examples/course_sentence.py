@@ -205,8 +205,8 @@ def swap_nouns(xp: ModuleType, rows: Array) -> Array:
 
 
 def round_off(xp: ModuleType, array: Array) -> Array:
-    """Round to nine decimals, where products of clock hands should be whole numbers."""
-    return xp.round(array * 1e9) / 1e9
+    """Round to 13 decimals, where a sum should be a whole number on every array library."""
+    return xp.round(array * 1e13) / 1e13
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

@@ -167,7 +167,7 @@ export const operations = {
   acos: elementwise((a) => Math.acos(a), (a) => [-1 / Math.sqrt(1 - a * a)], { ...toFloat, numpy: "arccos" }),
   tanh: elementwise((a) => Math.tanh(a), (a) => [Math.cosh(a) ** -2], toFloat),
   ceil: elementwise((a) => Math.ceil(a), null, { around: ["⌈", "⌉"] }),
-  // Examples round to nine decimals to remove rounding errors. A slope of 0, though correct, would
+  // Examples round to 13 decimals to remove rounding errors. A slope of 0, though correct, would
   // make every derivative vanish.
   round: elementwise(round, () => [1]),
   isfinite: elementwise((a) => Number.isFinite(a), null, { dtype: "bool" }),

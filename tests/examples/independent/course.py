@@ -208,7 +208,7 @@ def course_order(literals):
     return {**computed, "K_with_positions": keys, "they_query": queries[THEY]}
 
 
-@independent("course_order", "slow loops, to the nine decimals of the example", atol=1e-9)
+@independent("course_order", LOOPS)
 def they_scores_with_positions(literals):
     queries, keys, _ = project(literals, add_positions(literals))
     return {"they_scores": [reference.dot(queries[THEY], key) for key in keys]}
@@ -256,7 +256,7 @@ def one_head_over_both(literals):
     return reference.every_step(q, k, v, is_causal)
 
 
-@independent("course_heads", "slow loops, to the nine decimals of the example", atol=1e-9)
+@independent("course_heads", LOOPS)
 def scores_of_heads(literals):
     first, second = (head(literals, i, add_positions(literals))["scores"] for i in (1, 2))
     both = [first[THEY], second[THEY]]
@@ -414,7 +414,7 @@ def ablations(literals):
     return {**computed, "right": counts}
 
 
-@independent("course_next_token", "slow loops, to the nine decimals of the example", atol=1e-9)
+@independent("course_next_token", LOOPS)
 def log_odds(literals):
     chances = ablations(literals)
     pairs = zip(chances["fly"], chances["sail"], strict=True)

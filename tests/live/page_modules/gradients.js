@@ -8,9 +8,9 @@ import { evaluate, parse } from "../../../docs/assets/live/graph.js";
 const STEP = 2 ** -14;
 // Relative tolerances of a central difference, which has an error of STEP^4, and of a one-sided one, with STEP^2.
 const [CENTRAL_TOLERANCE, ONE_SIDED_TOLERANCE] = [1e-6, 1e-3];
-// Absolute tolerance for rounding errors; larger where an example rounds its values to nine decimals.
+// Absolute tolerance for rounding errors; larger where an example rounds its values to 13 decimals.
 const ROUNDING = 1e-9;
-const ROUNDING_OF_ROUNDED = 2 * (1e-9 / STEP);
+const ROUNDING_OF_ROUNDED = 2 * (1e-13 / STEP);
 
 /** Return evenly spaced positions of an array, at most `count`, whose elements are finite. */
 const sample = ({ data }, count) => {
