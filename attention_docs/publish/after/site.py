@@ -11,6 +11,7 @@ from attention_docs.publish.after import (
     fonts,
     formulas,
     inline_scripts,
+    names,
     pictures,
     policy,
     preload,
@@ -84,7 +85,7 @@ def read_pages(site: Path) -> dict[str, str]:
 def write_pages(
     site: Path, pages: Mapping[str, str], typeset: Mapping[Formula, str], project: Project
 ) -> None:
-    """Write pages with their formulas, aligned tables, search worker and preload links."""
+    """Write pages with formulas, aligned tables, names that break, search worker and preloads."""
 
     def look_up_matrix(reference: str) -> LabelledArray:
         array = np.asarray(look_up(reference, project.examples.steps))
@@ -93,6 +94,7 @@ def write_pages(
     for path, page in pages.items():
         page = search.with_worker(page, offline=project.offline)
         page = tables.align_numbers(formulas.insert(page, typeset, look_up_matrix))
+        page = names.break_names(page)
         # Browsers refuse to preload from files.
         write_text(site / path, page if project.offline else preload.with_preloads(page))
 
