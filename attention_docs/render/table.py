@@ -21,6 +21,8 @@ EXCERPT_SHAPE = (4, 6)
 CHARACTER_WIDTHS = {".": 0.278, "−": 0.778, "×": 0.778, " ": 0.25}
 DIGIT_WIDTH = 0.5
 SUPERSCRIPT_SCALE = 0.7
+# A letter over a column, in em of the numbers.
+LETTER_WIDTH = 0.32
 # Words over more columns are vertical on phones, unless they are about as narrow as numbers.
 MAX_LEVEL_COLUMNS = 4
 
@@ -76,7 +78,7 @@ def excerpt(array: Array, reference: str, labels: Labels = UNLABELLED) -> str:
 
     >>> rows = excerpt(np.arange(60).reshape(6, 10), "a.Q").replace(' class="centred"', "")
     >>> print(rows.replace("<tr>", "\n"))
-    <table class="matrix" data-val="a.Q">
+    <table class="matrix integers" data-val="a.Q">
     <td>0<td>1<td>2<td>3<td>⋯<td>9
     <td>10<td>11<td>12<td>13<td>⋯<td>19
     <td>⋮<td>⋮<td>⋮<td>⋮<td>⋱<td>⋮
@@ -130,18 +132,34 @@ def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
     body = "".join(
         f"<tr>{header}{''.join(row)}" for header, *row in zip(row_headers, *columns, strict=True)
     )
-    opening = f'<table class="{_classes(cells, labels)}" data-val="{reference}">'
+    style = _column_width(cells, labels)
+    opening = f'<table class="{_classes(cells, labels)}" data-val="{reference}"{style}>'
     return f"{opening}{_column_header(labels)}{body}</table>"
+
+
+def _column_width(cells: np.ndarray, labels: Labels) -> str:
+    """Return the attribute that makes columns of integers as wide as the longest word."""
+    if _has_decimals(cells) or not labels.columns:
+        return ""
+    return f' style="--width:{LETTER_WIDTH * max(map(len, labels.columns)):.3g}em"'
+
+
+def _has_decimals(cells: np.ndarray) -> bool:
+    return any("." in cell for cell in cells.flat)
 
 
 def _classes(cells: np.ndarray, labels: Labels) -> str:
     """Return the CSS classes of a table; many wide column labels are vertical on phones."""
-    if not any(labels):
-        return "matrix"
     widest_number = max(len(cell) for cell in cells.flat)
     widest_label = max(map(len, labels.columns), default=0)
     are_vertical = len(labels.columns) > MAX_LEVEL_COLUMNS and widest_label > widest_number + 2
-    return "matrix labelled vertical-words" if are_vertical else "matrix labelled"
+    classes = {
+        "matrix": True,
+        "labelled": any(labels),
+        "vertical-words": are_vertical,
+        "integers": not _has_decimals(cells),
+    }
+    return " ".join(name for name, applies in classes.items() if applies)
 
 
 def _column_header(labels: Labels) -> str:

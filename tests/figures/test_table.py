@@ -43,6 +43,13 @@ def test_decimal_points_are_aligned():
     assert integer - decimal == pytest.approx(width_of_four_decimals)
 
 
+def test_columns_of_integers_alone_are_centred_and_as_wide_as_their_longest_word():
+    html = table(np.array([[2, -1]]), "toy.A", Labels(columns=["air", "water"]))
+    assert html.startswith(
+        '<table class="matrix labelled integers" data-val="toy.A" style="--width:1.6em">'
+    )
+
+
 def test_abridged_matrix_keeps_the_words_of_its_rows_and_columns():
     labels = Labels([f"row {i}" for i in range(6)], [f"column {j}" for j in range(10)])
     html = excerpt(np.arange(60).reshape(6, 10), "toy.A", labels)
