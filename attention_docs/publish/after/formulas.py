@@ -39,7 +39,7 @@ TRANSPOSE = '<span class="transposed" role="img" aria-label="transposed">⊤</sp
 SEGMENT_WRAPPER = (r"\displaystyle{}", "{}")
 # What is not a letter or a sign in TeX.
 COMMAND = re.compile(r"\\[a-zA-Z]+|\\[,;:! ]|[{}\s~_^()]")
-LONGEST_NAME = 9  # letters and signs
+LONGEST_NAME = 12  # letters and signs
 # The shape after a matrix, like `(5 \times 2)`; the style sheet sets the space between them.
 SHAPE = re.compile(r"(?:\\(?:q?quad|[,;:])\s*)*(\([^()]*\\times[^()]*\))\s*")
 # At the start of a formula with a long row. It becomes a CSS class, which applies to tables too.
