@@ -90,7 +90,7 @@ def _compose(to_paper, transform):
         return lambda points: to_paper(points * numbers(transform))
     if transform.startswith("rotate"):
         degrees, *centre = numbers(transform)
-        angle = np.radians(degrees)
+        centre, angle = centre or [0, 0], np.radians(degrees)
         rotation = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
         return lambda points: to_paper((points - centre) @ rotation + centre)
     assert not transform

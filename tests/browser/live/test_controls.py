@@ -194,7 +194,7 @@ def test_arrow_is_dragged_to_the_nearest_stop_in_one_undo_step(open_page):
     handle.scroll_into_view_if_needed()
     box = handle.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-    pixels_per_unit = 30
+    pixels_per_unit = 26
     to_stop = (-1.75 - 1) * pixels_per_unit
     visit.page.mouse.move(x, y)
     visit.page.mouse.down()

@@ -251,12 +251,12 @@ def turned_query(steps_of: StepsOf) -> Html:
     values = [
         Vector(name, steps["V"][i : i + 1], "value", is_arrow=False) for i, name in enumerate(names)
     ]
-    query = Vector("query", steps["Q"], "query")
-    output = Vector("output", steps["output"], "output", is_arrow=False)
+    query = Vector("query", steps["Q"], "query", is_input=True)
+    output = Vector("output", steps["output"], "output", is_arrow=False, is_inside=True)
     panels = [
-        plane_panel("query and keys", [*keys, query], reach=3, pixels_per_unit=30),
+        plane_panel("query and keys", [*keys, query], reach=3, pixels_per_unit=26),
         plane_panel(
-            "output and values", [*values, output], reach=3, pixels_per_unit=30, corners=steps["V"]
+            "output and values", [*values, output], reach=3, pixels_per_unit=26, corners=steps["V"]
         ),
         bars_panel("weights", steps["weights"][0], names),
     ]

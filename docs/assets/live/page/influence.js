@@ -48,10 +48,8 @@ const addTitle = (element, derivative) => {
 const addSign = (cell, sign) => {
   const box = cell.querySelector("rect");
   const [x, y, width] = ["x", "y", "width"].map((name) => Number(box?.getAttribute(name)));
-  const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
-  const attributes = { class: "live-sign", x: x + width - 1, y: y + 8, "text-anchor": "end", fill: "currentColor" };
-  for (const [name, value] of Object.entries(attributes)) text.setAttribute(name, String(value));
-  text.textContent = sign;
-  cell.after(text);
-  return () => text.remove();
+  const place = `x="${x + width - 1}" y="${y + 8}" text-anchor="end"`;
+  cell.insertAdjacentHTML("afterend", `<text ${place} fill="currentColor" class="live-sign">${sign}</text>`);
+  const text = cell.nextElementSibling;
+  return () => text?.remove();
 };

@@ -111,8 +111,8 @@ const drawScale = (group, largest, hasNegative) => {
 };
 
 /**
- * Move a mark of a plane to its position: the tip of an arrow, or a point. Elements at the position, such as
- * a name, have a transform too. See attention_docs/publish/before/figures/drawings/plane.py.
+ * Move a mark of a plane to its position: the tip of an arrow, or a point. Elements at the position have
+ * a transform too, and a name is beyond it. See attention_docs/publish/before/figures/drawings/plane.py.
  *
  * @param {Element} mark @param {number[]} point
  */
@@ -125,10 +125,15 @@ export const moveInPlane = (mark, [x, y]) => {
     setNumber(mark, "x2", tipX);
     setNumber(mark, "y2", tipY);
   }
-  const angle = (Math.atan2(-y, x) * 180) / Math.PI;
-  for (const part of group.querySelectorAll("[transform]")) {
-    const isArrowhead = part.matches(".head");
-    part.setAttribute("transform", isArrowhead ? `rotate(${angle} 0 0)` : `translate(${tipX} ${tipY})`);
+  const angle = Math.atan2(-y, x);
+  for (const part of /** @type {NodeListOf<SVGElement>} */ (group.querySelectorAll("[transform]"))) {
+    const [right, down] = (part.dataset.beyond ?? "0 0").split(" ").map(Number);
+    part.setAttribute(
+      "transform",
+      part.matches(".head")
+        ? `rotate(${(angle * 180) / Math.PI})`
+        : `translate(${tipX + right * Math.cos(angle)} ${tipY + down * Math.sin(angle)})`,
+    );
   }
 };
 
