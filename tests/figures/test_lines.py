@@ -8,6 +8,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from attention_docs.render import attention_lines
 from attention_docs.render.figures import figure, lines_panel
+from attention_docs.render.figures.scales import round_up
 from attention_docs.render.numbers import drawn_number, exact_number
 from tests.figures.drawing import (
     assert_readable,
@@ -32,7 +33,7 @@ def assert_shows_weights(picture, weights, queries, keys, drawn_queries):
     """Assert that there is a line for each weight of the drawn queries that is not zero."""
     curves = [shape for shape in shapes(picture) if shape.kind == "path"]
     pairs = [(row, column) for row in drawn_queries for column in np.flatnonzero(weights[row])]
-    largest = max(1, weights.max())
+    largest = round_up(max(1, weights.max()))
     largest_width = width_of_largest_weight(picture, largest)
     for curve, (row, column) in zip(curves, pairs, strict=True):
         weight = weights[row, column]

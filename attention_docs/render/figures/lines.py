@@ -7,6 +7,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.render.figures import arguments, cells
+from attention_docs.render.figures.scales import round_up
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     Html,
@@ -21,6 +22,7 @@ from attention_docs.render.figures.svg import (
     translated,
 )
 from attention_docs.render.numbers import exact_number, number
+from attention_docs.render.references import step_name
 
 WIDTH = 156
 ROW_HEIGHT = 34
@@ -119,7 +121,7 @@ def lines_panel(
     body = [
         title(left - 8, LINE_HEIGHT / 2, titles[0], roles[0], "end"),
         title(right + 8, LINE_HEIGHT / 2, titles[1], roles[1], "start"),
-        cells.tag_step("".join([*lines, *number_labels]), matrix),
+        _tagged("".join([*lines, *number_labels]), matrix),
         *(label(left - 8, y, token, "end") for y, token in zip(query_rows, names, strict=True)),
         *(label(right + 8, y, key, "start") for y, key in zip(key_rows, key_names, strict=True)),
     ]
@@ -187,8 +189,14 @@ def _draw_line(
 
 
 def _largest(matrix: np.ndarray) -> float:
-    """Return the weight that is drawn with the maximal width: one, unless a weight is larger."""
-    return max(1.0, float(matrix.max()))
+    """Return the weight of the maximal width, the end of a sequential scale: one or more."""
+    return round_up(max(1.0, float(matrix.max())))
+
+
+def _tagged(svg: str, matrix: np.ndarray) -> str:
+    """Wrap lines in a group with the name of their step, and the end of their scale's kind."""
+    step = step_name(matrix)
+    return element("g", svg, data_val=step, data_from_zero="") if step else svg
 
 
 def _legend(x: float, y: float, largest: float) -> str:

@@ -7,12 +7,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.render.figures import arguments, cells
-from attention_docs.render.figures.scales import (
-    OPACITY,
-    OPACITY_UNDER_TEXT,
-    Scale,
-    scale_of,
-)
+from attention_docs.render.figures.scales import Scale, scale_of
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     Html,
@@ -21,7 +16,6 @@ from attention_docs.render.figures.svg import (
     label,
     text_width,
     title,
-    translated,
 )
 from attention_docs.render.numbers import number
 
@@ -86,8 +80,7 @@ def product_figure(
         scale_of(kind, name, matrix, role)
         for kind, name, matrix, role in zip(scales, names, matrices, roles, strict=True)
     ]
-    legend_width = max(scale.legend(0).width for scale in colour_scales[:2])
-    grids = _lay_out(*matrices, row_labels, column_labels, inner, legend_width)
+    grids = _lay_out(*matrices, row_labels, column_labels, inner)
     marks = ((row, None), (None, column), (row, column))
     drawings = [
         MatrixDrawing(*attributes)
@@ -106,14 +99,11 @@ def product_figure(
         cells.draw_row_labels(grid_b, inner),
         *_titles(names, roles, grids, has_inner_labels=bool(inner)),
         label(centre, below + LINE_HEIGHT / 2, marked_pair, "middle", marked_number),
-        drawings[0].legend(grid_a.x, below),
-        _legend_of_b(drawings[1], grid_a, max(map(text_width, inner), default=0)),
-        drawings[2].legend(grid_ab.x, below + LINE_HEIGHT + 4),
     ]
     width = max(grid_ab.x + grid_ab.width, centre + text_width(equation) / 2)
     descriptions = [cells.describe(drawing.name, drawing.values) for drawing in drawings]
     description = " ".join([*descriptions, f"Marked: {equation}."])
-    panel = Panel(width, below + 3 * LINE_HEIGHT, "".join(body), description)
+    panel = Panel(width, below + LINE_HEIGHT, "".join(body), description)
     return figure(panel, f"{names[0]} times {names[1]} gives {names[2]}")
 
 
@@ -149,21 +139,6 @@ class MatrixDrawing(NamedTuple):
         table = cells.draw_cells(self.grid, self.values, self.scale, None, self.has_numbers)
         return table + cells.draw_mark(self.grid, self.mark, self.role)
 
-    def legend(self, x: float, y: float, width: float | None = None) -> str:
-        """Draw the scale, centred in a width that begins at x; by default the matrix's width."""
-        width = self.grid.width if width is None else width
-        panel = self.scale.legend(width, OPACITY_UNDER_TEXT if self.has_numbers else OPACITY)
-        tagged_legend = cells.tag_step(panel.body, self.values, "data_scale")
-        return translated(x - (panel.width - width) / 2, y, tagged_legend)
-
-
-def _legend_of_b(b: MatrixDrawing, grid_a: cells.Grid, labels_width: float) -> str:
-    """Draw the scale of B, with its name, in the empty corner above A, left of B's row labels."""
-    legend_width = b.scale.legend(0).width
-    x = grid_a.x + grid_a.width - max(0, labels_width + 14 - GAP) - legend_width / 2
-    y = b.grid.y + b.grid.height / 2
-    return label(x, y - 1.2 * LINE_HEIGHT, b.name) + b.legend(x, y - LINE_HEIGHT / 2, width=0)
-
 
 def _lay_out(
     a: np.ndarray,
@@ -172,7 +147,6 @@ def _lay_out(
     row_labels: Sequence[str],
     column_labels: Sequence[str],
     inner_labels: Sequence[str],
-    legend_width: float,
 ) -> list[cells.Grid]:
     """Place the three matrices: A and AB share their rows, B and AB their columns.
 
@@ -180,13 +154,12 @@ def _lay_out(
         row_labels: the labels of the rows of A, for which there is room on the left.
         column_labels: the labels of the columns of B, to which the cells are widened if they fit.
         inner_labels: the labels of the columns of A, to which the cells are widened as well.
-        legend_width: the width that the scales of A and B need on the left.
     """
     columns = a.shape[1] + b.shape[1]
     size = cells.cell_size(a, b, ab, columns=columns)
     size = cells.widen_to_labels(size, [*(inner_labels or [""] * a.shape[1]), *column_labels])
     width = a.shape[1] * size[0]
-    left = max(map(text_width, row_labels)) + 8 + max(0, legend_width - width)
+    left = max(map(text_width, row_labels)) + 8
     top = 2 * LINE_HEIGHT + 4
     right, bottom = left + width + GAP, top + b.shape[0] * size[1] + GAP
     return [

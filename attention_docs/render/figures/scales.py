@@ -4,12 +4,13 @@ Colours under printed numbers are at most half opaque, so that the text keeps it
 schemes.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from attention_docs.render.figures.svg import LINE_HEIGHT, Panel, element, label, text_width
-from attention_docs.render.numbers import number
+from attention_docs.render.numbers import exact_number, number
 
 OPACITY_UNDER_TEXT = 0.5
 OPACITY = 0.8
@@ -60,7 +61,7 @@ class Scale(NamedTuple):
 
         The panel is wider if the numbers need more room.
         """
-        ticks = [number(self.low), number(self.high)]
+        ticks = [exact_number(self.low), exact_number(self.high)]
         if self.kind == "diverging":
             # The page's script fills an empty middle after an edit that makes a number negative.
             ticks.insert(1, "0" if self.low else "")
@@ -90,7 +91,8 @@ class Scale(NamedTuple):
 def scale_of(kind: str, name: str, matrix: np.ndarray, role: str | None = None) -> Scale:
     """Return the scale for a matrix: symmetric around zero, or from zero if no number is negative.
 
-    A sequential scale goes to one at least.
+    Its end is the largest magnitude, rounded up to two digits. A sequential scale goes to one at
+    least.
 
     Raises:
         ValueError: if the kind or the role is unknown, or a number is negative on a sequential
@@ -106,6 +108,21 @@ def scale_of(kind: str, name: str, matrix: np.ndarray, role: str | None = None) 
             raise ValueError(
                 f"{name} holds {number(finite.min())}; expected 0 or more on a sequential scale"
             )
-        return Scale(kind, 0.0, max(1.0, float(finite.max(initial=0))), role)
-    largest = float(np.abs(finite).max(initial=0)) or 1.0
-    return Scale(kind, -largest if (finite < 0).any() else 0.0, largest, role)
+        return Scale(kind, 0.0, round_up(max(1.0, float(finite.max(initial=0)))), role)
+    end = round_up(float(np.abs(finite).max(initial=0))) or 1.0
+    return Scale(kind, -end if (finite < 0).any() else 0.0, end, role)
+
+
+def round_up(end: float) -> float:
+    """Round the end of a scale up to two digits, except where that would overflow.
+
+    The page's script does the same.
+
+    >>> [round_up(x) for x in (8.041, 9.0, 0.123, 1234.5, 0.0)]
+    [8.1, 9.0, 0.13, 1300.0, 0.0]
+    """
+    if not end:
+        return end
+    # Slightly less than half a unit of the second digit, so that two digits stay as they are.
+    rounded = float(f"{end + 0.04999 * 10.0 ** math.floor(math.log10(end)):.1e}")
+    return rounded if math.isfinite(rounded) else end

@@ -26,45 +26,46 @@ export const drawFigure = (group, valueOf) => {
   const axis = group.getAttribute("data-axis");
   if (axis) return drawPoints(group, cells, axis);
   const values = cells.map(({ value }) => value).filter(Number.isFinite);
-  const largest = Math.max(...values.map(Math.abs));
-  for (const { cell, value, dtype } of cells) drawCell(cell, value, dtype, largest);
-  drawScale(group, largest, values.some((value) => value < 0));
+  // A scale of weights goes to one at least.
+  const end = roundUp(Math.max(Number(group.matches("[data-from-zero]")), ...values.map(Math.abs))) || 1;
+  for (const { cell, value, dtype } of cells) drawCell(cell, value, dtype, end);
+  drawScale(group, end, Math.min(...values) < 0);
 };
 
 /**
  * Redraw a cell with digits, a small cell, whose digits are in its title, a bar or a line.
  *
- * @param {Element} cell @param {number} value @param {Dtype} dtype @param {number} largest
+ * @param {Element} cell @param {number} value @param {Dtype} dtype @param {number} end of the scale
  */
-const drawCell = (cell, value, dtype, largest) => {
+const drawCell = (cell, value, dtype, end) => {
   const [box, line, text, title] = ["rect", "path", "text", "title"].map((tag) => cell.querySelector(tag));
   const digits = drawn(value, dtype);
-  if (title) setText(title, `${title.textContent?.replace(/: [^:]*$/, "")}: ${digits}`);
-  if (line) setNumber(line, "stroke-width", strokeWidth(value / Math.max(1, largest)));
+  if (title) setText(title, `${title.textContent}`.replace(/[^:]*$/, ` ${digits}`));
+  if (line) setNumber(line, "stroke-width", strokeWidth(value / end));
   if (dtype === "bool") return;
   // Cells too small for a number show its minus sign.
   const sign = value < 0 ? "−" : "";
   const isSmallCell = title && box;
   if (text) setText(text, isSmallCell ? sign : cell.closest("[data-short]") ? short(value) : digits);
-  else if (isSmallCell && sign) setText(cell.appendChild(createText(box)), sign);
+  else if (isSmallCell && sign) writeSign(box);
   const full = box?.getAttribute("data-full");
   if (box && full) return setNumber(box, "width", Number(full) * value);
-  if (box && box.getAttribute("fill") !== "none") paint(box, value, largest, title ? OPACITY : OPACITY_UNDER_TEXT);
+  if (box && box.getAttribute("fill") !== "none") paint(box, value, end, title ? OPACITY : OPACITY_UNDER_TEXT);
 };
+
+/** Round the end of a scale up to two digits, as in Python. @param {number} end */
+const roundUp = (end) => Number((end + 0.04999 * 10 ** Math.floor(Math.log10(end))).toPrecision(2));
 
 /** Set a text only if it differs, to avoid layout. @param {Element} element @param {string} text */
 const setText = (element, text) => {
   if (element.textContent !== text) element.textContent = text;
 };
 
-/** Create the text of a cell that had none. @param {Element} box @returns {Element} */
-const createText = (box) => {
+/** Write the minus sign into a cell that had none. @param {Element} box */
+const writeSign = (box) => {
   const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(box.getAttribute(name)));
-  const text = document.createElementNS("http://www.w3.org/2000/svg", "text");
-  setNumber(text, "x", x + width / 2);
-  setNumber(text, "y", y + height / 2 + BASELINE);
-  text.setAttribute("fill", "currentColor");
-  return text;
+  const place = `x="${x + width / 2}" y="${y + height / 2 + BASELINE}"`;
+  box.insertAdjacentHTML("afterend", `<text ${place} fill="currentColor">−</text>`);
 };
 
 /**
@@ -81,33 +82,28 @@ const setNumber = (element, name, value) => {
 /** Return the width of a line. @param {number} fraction of the maximum */
 const strokeWidth = (fraction) => (fraction ? Math.max(MIN_WIDTH, MAX_WIDTH * fraction) : 0);
 
-/** Colour a cell; positive cells have the colour of their group. @param {Element} box @param {number} value @param {number} largest @param {number} opacity of the largest */
-const paint = (box, value, largest, opacity) => {
-  const end = isFromZero(box) ? Math.max(1, largest) : largest || 1;
+/** Colour a cell; positive cells have the colour of their group. @param {Element} box @param {number} value @param {number} end of the scale @param {number} opacity at the end */
+const paint = (box, value, end, opacity) => {
   setNumber(box, "fill-opacity", opacity * Math.min(Math.abs(value) / end, 1));
   if (value < 0) box.setAttribute("fill", MINUS);
   else box.removeAttribute("fill");
 };
 
-/** Whether the colour scale of a cell starts at 0, without negative numbers. @param {Element} box */
-const isFromZero = (box) => box.closest("[data-from-zero]") !== null;
-
-/** Redraw the colour scale, which begins at 0 if no number is negative. @param {Element} group @param {number} largest @param {boolean} hasNegative */
-const drawScale = (group, largest, hasNegative) => {
+/** Redraw the colour scale, which begins at 0 if no number is negative. @param {Element} group @param {number} high @param {boolean} hasNegative */
+const drawScale = (group, high, hasNegative) => {
   const scale = group.closest("svg")?.querySelector(`[data-scale="${group.getAttribute("data-val")}"]`);
   const labels = [...(scale?.querySelectorAll("text") ?? [])];
-  if (labels.length < 2) return;
-  // A sequential scale has no negative numbers, and thus no tick in the middle.
-  const isDiverging = labels.length === 3;
-  const high = isDiverging ? largest || 1 : Math.max(1, largest);
-  labels[labels.length - 1].textContent = drawn(high);
-  if (!isDiverging) return;
-  const low = hasNegative ? -high : 0;
-  labels[0].textContent = drawn(low);
-  labels[1].textContent = hasNegative ? "0" : "";
+  const last = labels.pop();
+  if (!last) return;
+  last.textContent = `${high}`;
+  // A scale of weights has no negative numbers, and thus no tick in the middle.
+  const [first, middle] = labels;
+  if (!middle) return;
+  first.textContent = hasNegative ? `−${high}` : "0";
+  middle.textContent = hasNegative ? "0" : "";
   const swatches = [...(scale?.querySelectorAll("rect") ?? [])];
-  const opacity = Number(swatches.at(-1)?.getAttribute("fill-opacity"));
-  swatches.forEach((swatch, i) => paint(swatch, low + ((high - low) * i) / (swatches.length - 1), high, opacity));
+  const opacity = Number(swatches[4].getAttribute("fill-opacity"));
+  swatches.forEach((swatch, i) => paint(swatch, hasNegative ? i - 2 : i / 2, 2, opacity));
 };
 
 /**
