@@ -1,5 +1,7 @@
 """Attention lines: the weights can be read back from their ends, widths and tooltips."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,6 +13,7 @@ from attention_docs.render.figures import figure, lines_panel
 from attention_docs.render.figures.scales import round_up
 from attention_docs.render.numbers import drawn_number, exact_number
 from tests.figures.drawing import (
+    SVG,
     assert_readable,
     colour_of,
     left_to_right,
@@ -140,3 +143,21 @@ def test_many_lines_are_described_by_their_extremes():
     assert description.startswith(
         "Weights of queries (rows) on keys (columns): 7 rows, 7 columns. The largest is 1"
     )
+
+
+@pytest.mark.parametrize(
+    ("query", "fans"),
+    [
+        (None, ["it: it to cat, it to mat", "sat: sat to cat, sat to mat, sat to on"]),
+        (0, ["cat0.7500: it to cat", "mat0.2500: it to mat", "on0: "]),
+    ],
+)
+def test_fans_hold_the_lines_that_stay_when_others_fade(query, fans):
+    picture = attention_lines(WEIGHTS, ["it", "sat"], ["cat", "mat", "on"], query=query)
+    root = ElementTree.fromstring(picture)
+    found = []
+    for fan in root.findall(f".//{SVG}g[@class='fan']"):
+        texts = "".join(node.text for node in fan.iter(f"{SVG}text"))
+        lines = [title.text.partition(":")[0] for title in fan.iter(f"{SVG}title")]
+        found.append(f"{texts}: {', '.join(lines)}")
+    assert found == fans

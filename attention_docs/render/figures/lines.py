@@ -102,28 +102,32 @@ def lines_panel(
     names_end = right + 8 + max(map(text_width, key_names))
     rows_height = ROW_HEIGHT * max(count, key_count)
     query_rows, key_rows = (_row_positions(n, rows_height) for n in matrix.shape)
-    lines = []
+    query_labels = [
+        label(left - 8, y, token, "end") for y, token in zip(query_rows, names, strict=True)
+    ]
+    key_labels = [
+        label(right + 8, y, key, "start") for y, key in zip(key_rows, key_names, strict=True)
+    ]
+    numbers = [] if query is None else [number(weight) for weight in matrix[queries[0]]]
+    # Each query with its lines, or, for a single query, each key with its line and its weight. The
+    # style sheet fades the others when the reader points at one.
+    fans = [[text] for text in (query_labels if query is None else key_labels)]
     for row, column in product(queries, range(key_count)):
+        fan = fans[row if query is None else column]
         if matrix[row, column] > 0:
             tooltip = f"{names[row]} to {key_names[column]}: {number(matrix[row, column])}"
             fraction = matrix[row, column] / _largest(matrix)
             ends = query_rows[row], key_rows[column]
             line = _draw_line((left, right), ends, fraction, tooltip)
-            lines.append(cells.tag_index(line, matrix, (row, column)))
-    # The weights of a single query are printed in a column beside the keys.
-    numbers, number_labels = [], []
-    if query is not None:
-        numbers = [number(weight) for weight in matrix[queries[0]]]
-        number_labels = [
-            cells.tag_index(label(names_end + GAP, y, text, "start"), matrix, (queries[0], column))
-            for column, (y, text) in enumerate(zip(key_rows, numbers, strict=True))
-        ]
+            fan.append(cells.tag_index(line, matrix, (row, column)))
+        if numbers:
+            text = label(names_end + GAP, key_rows[column], numbers[column], "start")
+            fan.append(cells.tag_index(text, matrix, (row, column)))
     body = [
         title(left - 8, LINE_HEIGHT / 2, titles[0], roles[0], "end"),
         title(right + 8, LINE_HEIGHT / 2, titles[1], roles[1], "start"),
-        _tagged("".join([*lines, *number_labels]), matrix),
-        *(label(left - 8, y, token, "end") for y, token in zip(query_rows, names, strict=True)),
-        *(label(right + 8, y, key, "start") for y, key in zip(key_rows, key_names, strict=True)),
+        _tagged("".join(element("g", *fan, class_="fan") for fan in fans), matrix),
+        *(key_labels if query is None else query_labels),
     ]
     if has_legend:
         body.append(_legend(left, 2.5 * LINE_HEIGHT + rows_height, _largest(matrix)))
