@@ -262,15 +262,7 @@ def _draw_axes(plot: Plot) -> list[str]:
 
 
 def _tick_texts(ticks: Sequence[float]) -> list[str]:
-    """Return the labels of ticks; if one has a separator of thousands, all from 1,000 have one.
-
-    >>> _tick_texts([0.25, 2048]), _tick_texts([1, 2048, 65536])
-    (['0.25', '2048'], ['1', '2,048', '65,536'])
-    """
-    texts = [exact_number(tick) for tick in ticks]
-    if not any("," in text for text in texts):
-        return texts
-    return [f"{tick:,}" if tick >= 1000 else text for tick, text in zip(ticks, texts, strict=True)]
+    return [exact_number(tick) for tick in ticks]
 
 
 def _without_overlap(y_positions: list[float]) -> list[float]:
