@@ -144,14 +144,26 @@ def test_crowded_names_are_beside_their_lines_in_the_same_order():
     ends = {"low": 5.0, "high": 5.2, "far": 10.0, "lowest": 4.9}
     picture = chart(*(Series(name, [1, 100], [0, end]) for name, end in ends.items()))
     assert_readable(picture)
+    leaders = [line for line in shapes(picture) if line.attributes.get("stroke-opacity") == "0.6"]
     names = top_to_bottom(with_text(picture, name)[0] for name in ends)
     assert texts(names) == ["far", "high", "low", "lowest"]
     lines = dict(zip(ends, lines_of(picture), strict=True))
     for name in names:
         end_x, end_y = lines[name.text].corners[-1]
-        assert 0 < name.box[0] - end_x < LINE_HEIGHT
+        (leader,) = [line for line in leaders if abs(line.corners[0][1] - end_y) <= ROUNDING]
+        assert leader.corners[-1][1] == pytest.approx(name.centre[1], abs=ROUNDING)
+        assert end_x < leader.box[0] < leader.box[2] < name.box[0]
         # Each of the other names may push it up by one line.
         assert -ROUNDING < end_y - name.centre[1] < LINE_HEIGHT * len(ends)
+
+
+def test_name_of_a_line_that_ends_early_is_above_its_end():
+    picture = chart(Series("short", [1, 10], [0, 5]), Series("long", [1, 100], [0, 10]))
+    assert_readable(picture)
+    (name,) = with_text(picture, "short")
+    x, y = lines_of(picture)[0].corners[-1]
+    assert name.centre[0] == pytest.approx(x, abs=0.1)
+    assert 0 < y - name.box[3] < 8
 
 
 def test_narrow_chart_has_samples_and_names_above_its_lines():

@@ -33,6 +33,7 @@ MIN_HEIGHT_PER_WIDTH = 0.42  # so that the lines of a wide plot do not look flat
 # would take a third of its width.
 NARROW_WIDTH = 450
 SAMPLE_WIDTH = 18  # of a line beside its name above the chart
+LEADER_WIDTH = 14  # of the thin line from the end of a line to its name, where that is moved up
 DASHES = (None, "6 3", "2 3", "8 3 2 3")
 MARKERS = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
@@ -104,6 +105,8 @@ class Plot(NamedTuple):
 def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
     """Draw lines with their names at their right ends, or above them in a narrow chart.
 
+    A leader joins a line to a name that other names have moved up.
+
     A single line needs no name.
 
     Raises:
@@ -125,7 +128,7 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
     names_at_ends = named_series if has_names and not is_narrow else []
     names_width = max((text_width(curve.name) for curve, _, _ in names_at_ends), default=0)
     # The last tick is centred at the end of its axis.
-    margin = max(16 + names_width, text_width(_tick_texts(x.ticks)[-1]) / 2)
+    margin = max(LEADER_WIDTH + 12 + names_width, text_width(_tick_texts(x.ticks)[-1]) / 2)
     plot = _lay_out(name, x, y, margin)
     legend = _draw_legend([(curve, style) for curve, _, style in names_above], plot.width)
     plot = plot._replace(top=plot.top + legend.height)
@@ -212,12 +215,27 @@ def _axis_data(plot: Plot) -> str:
 
 
 def _draw_names(named_series: Sequence[tuple[Series, np.ndarray]], plot: Plot) -> list[str]:
-    """Write the name of each series at the right end of its line."""
-    ends = _without_overlap([plot.to_paper(points[-1])[1] for _, points in named_series])
-    return [
-        label(plot.left + plot.width + 10, end, curve.name, "start", fill=colour(curve.role))
-        for (curve, _), end in zip(named_series, ends, strict=True)
-    ]
+    """Write the name of each series at the right end of its line, with leaders if one is moved.
+
+    The name of a line that ends earlier is above its end.
+    """
+    right, body, at_right = plot.left + plot.width, [], []
+    for curve, points in named_series:
+        x, y = plot.to_paper(points[-1])
+        if x > right - 1:
+            at_right.append((curve, y))
+        else:
+            body.append(label(x, y - LINE_HEIGHT / 2, curve.name, fill=colour(curve.role)))
+    heights = _without_overlap([y for _, y in at_right])
+    are_moved = any(y - height > 4 for (_, y), height in zip(at_right, heights, strict=True))
+    for (curve, y), height in zip(at_right, heights, strict=True):
+        paint, start = colour(curve.role), right + 4
+        if are_moved:
+            leader = f"M{start:.1f} {y:.1f}L{start + LEADER_WIDTH:.1f} {height:.1f}"
+            body.append(element("path", d=leader, stroke=paint, stroke_opacity=0.6, fill="none"))
+            start += LEADER_WIDTH
+        body.append(label(start + 5, height, curve.name, "start", fill=paint))
+    return body
 
 
 def _draw_legend(named_styles: Sequence[tuple[Series, int]], width: float) -> Panel:
