@@ -1,7 +1,7 @@
 // "Explore in 3D" for drawings of points in space. Plotly, 0.6 MB, is loaded from this site on the first click.
 (() => {
   const plotlyUrl = new URL("plotly/plotly-gl3d.min.js", document.currentScript.src).href;
-  const symbols = ["circle", "square", "diamond", "cross"];
+  const symbols = ["circle-open", "square", "diamond", "cross"];
   let plotlyLoading;
 
   const loadPlotly = () => {

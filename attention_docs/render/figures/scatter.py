@@ -30,18 +30,20 @@ AZIMUTH, ELEVATION = math.radians(-52), math.radians(25)
 UNIT = 100
 MARGIN = 40
 # The offset of a label to the right of its point and down, and its anchor. Each set has its labels
-# on another side, so that the labels of neighbouring points do not overlap.
+# on another side, so that the labels of neighbouring points do not overlap, and away from the ticks
+# of the vertical axis of a plane.
 LABEL_OFFSETS = (
-    (-8.0, -8.0, "end"),
-    (8.0, -7.0, "start"),
+    (-8.0, 11.0, "end"),
+    (9.0, -10.0, "start"),
     (0.0, -13.0, "middle"),
     (0.0, 14.0, "middle"),
+    (9.0, -10.0, "start"),
 )
-# In a plane, a label to the left of a point on the vertical axis goes below the tick there, and the
-# labels of a single set keep away from the ticks of both axes.
-LABEL_OFFSETS_2D = ((-8.0, 11.0, "end"), *LABEL_OFFSETS[1:])
-LABEL_OFFSETS_OF_ONE_SET = (LABEL_OFFSETS[1],)
+# At the lower corners of an outline, a label of the second set stays outside.
+LOWER_CORNER_OFFSET = (9.0, 7.0, "start")
 RING = "M-6.5 0a6.5 6.5 0 1 0 13 0a6.5 6.5 0 1 0 -13 0z"
+# The first of several sets has rings, which hide no point below them; a single set has discs.
+SHAPES = (RING, *MARKERS[1:], MARKERS[0])
 
 Projection = Callable[[ArrayLike], np.ndarray]  # from (n, 2) or (n, 3) to (n, 2) on paper
 
@@ -93,8 +95,9 @@ def scatter_3d(
     for points in sets:
         if points.outlined:
             body += _draw_outline(points, to_paper)
-    for index, points in enumerate(sets):
-        body += _draw_points_3d(index, points, to_paper)
+    for style, points in zip(_styles(sets), sets, strict=True):
+        body += _draw_feet(points, to_paper)
+        body += _draw_labelled_markers(style, points, to_paper)
     body += legend
     description = f"{name}. " + " ".join(_describe(points) for points in sets)
     width, height = max(width, legend_width), height + LINE_HEIGHT
@@ -104,9 +107,7 @@ def scatter_3d(
 def scatter_2d(
     name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]
 ) -> Panel:
-    """Draw points in a plane; the first set is drawn as rings, which hide no point below them.
-
-    Several sets have a legend.
+    """Draw points in a plane. Several sets have a legend.
 
     Args:
         name: the title.
@@ -127,13 +128,11 @@ def scatter_2d(
 
     right, top = to_paper([size])[0]
     height = origin[1] + 3.2 * LINE_HEIGHT
-    offsets: Sequence[tuple[float, float, str]]
+    legend, legend_width = _draw_legend(sets, height + LINE_HEIGHT)
     if len(sets) > 1:
-        legend, legend_width = _draw_legend(sets, height + LINE_HEIGHT, is_planar=True)
-        offsets = LABEL_OFFSETS_2D
         height += 2 * LINE_HEIGHT
     else:
-        legend, legend_width, offsets = [], 0.0, LABEL_OFFSETS_OF_ONE_SET
+        legend, legend_width = [], 0.0
     width = max(right + _right_margin(sets), legend_width, text_width(name))
     body = [
         label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
@@ -146,10 +145,8 @@ def scatter_2d(
     for points in sets:
         if points.outlined:
             body += _draw_outline(points, to_paper)
-    for index, points in enumerate(sets):
-        for row, position in enumerate(to_paper(points.coordinates)):
-            offset = offsets[index % len(offsets)]
-            body += _draw_labelled_marker(index, points, row, position, offset, is_planar=True)
+    for style, points in zip(_styles(sets), sets, strict=True):
+        body += _draw_labelled_markers(style, points, to_paper)
     body += legend
     description = f"{name}. " + " ".join(_describe(points) for points in sets)
     return Panel(width, height, "".join(body), description, name=name)
@@ -233,10 +230,10 @@ def _draw_axes_3d(axes: Sequence[str], size: Sequence[int], to_paper: Projection
     # the edges meet, one of the two ticks is left out.
     front = to_paper([(i, 0, 0) for i in range(size[0] + 1)])
     side = to_paper([(size[0], i, 0) for i in range(size[1] + 1)])
-    body += [label(x - 8, y + 10, number(i)) for i, (x, y) in enumerate(front)]
+    body += [label(x, y + 14, number(i)) for i, (x, y) in enumerate(front)]
     body += [label(x + 10, y + 6, number(i)) for i, (x, y) in enumerate(side[1:], 1)]
     x, y = front.mean(axis=0)
-    body.append(label(x - 16, y + 26, axes[0]))
+    body.append(label(x - 20, y + 31, axes[0]))
     x, y = side.mean(axis=0)
     body.append(label(x + 22, y + 18, axes[1], "start"))
     return body
@@ -256,75 +253,53 @@ def _draw_outline(points: Points, to_paper: Projection) -> list[str]:
     return faces + [_draw_line(*ends, **edge) for ends in combinations(positions, 2)]
 
 
-def _draw_points_3d(index: int, points: Points, to_paper: Projection) -> list[str]:
-    """Draw the points of a set, each with a vertical line to the floor."""
-    body = []
-    for row, (x, y, z) in enumerate(points.coordinates):
-        position, foot = to_paper([(x, y, z), (x, y, 0)])
-        body.append(_draw_line(position, foot, stroke_dasharray="2 2", stroke_opacity=0.6))
-        offset = LABEL_OFFSETS[index % len(LABEL_OFFSETS)]
-        body += _draw_labelled_marker(index, points, row, position, offset)
+def _draw_feet(points: Points, to_paper: Projection) -> list[str]:
+    """Draw a vertical line from each point in space to the floor."""
+    feet = points.coordinates * np.array([1, 1, 0])
+    ends = zip(to_paper(points.coordinates), to_paper(feet), strict=True)
+    return [_draw_line(*pair, stroke_dasharray="2 2", stroke_opacity=0.6) for pair in ends]
+
+
+def _styles(sets: Sequence[Points]) -> range:
+    """Return for each set the number of its shape and of the offset of its labels."""
+    return range(len(sets)) if len(sets) > 1 else range(len(SHAPES) - 1, len(SHAPES))
+
+
+def _draw_labelled_markers(style: int, points: Points, to_paper: Projection) -> list[str]:
+    """Draw the points of a set, each with its label and with the coordinates as its tooltip."""
+    positions, body = to_paper(points.coordinates), []
+    for row, ((x, y), text) in enumerate(zip(positions, points.labels, strict=True)):
+        right, down, anchor = LABEL_OFFSETS[style % len(LABEL_OFFSETS)]
+        if style == 1 and points.outlined and y > positions[:, 1].mean():
+            right, down, anchor = LOWER_CORNER_OFFSET
+        coordinates = ", ".join(map(number, points.coordinates[row]))
+        tooltip = element("title", text_node(f"{text}: {coordinates}"))
+        reference = row_reference(points.coordinates, row)
+        body += [
+            _draw_marker(style, points, x, y, tooltip, data_val=reference),
+            label(x + right, y + down, text, anchor, fill=colour(points.role)),
+        ]
     return body
 
 
-def _draw_labelled_marker(
-    index: int,
-    points: Points,
-    row: int,
-    position: np.ndarray,
-    label_offset: tuple[float, float, str],
-    is_planar: bool = False,
-) -> list[str]:
-    """Draw a point: a marker with the coordinates as its tooltip, and the label beside it.
-
-    Args:
-        index: the index of the set, which decides on the marker.
-        points: the set.
-        row: the index of the point in the set.
-        position: the point on paper.
-        label_offset: how far right and down of the point the label is, and its anchor.
-        is_planar: whether the drawing is of a plane.
-    """
-    (x, y), text = position, points.labels[row]
-    right, down, anchor = label_offset
-    coordinates = ", ".join(map(number, points.coordinates[row]))
-    tooltip = element("title", text_node(f"{text}: {coordinates}"))
-    reference = row_reference(points.coordinates, row)
-    return [
-        _draw_marker(index, points, x, y, tooltip, is_planar=is_planar, data_val=reference),
-        label(x + right, y + down, text, anchor, fill=colour(points.role)),
-    ]
-
-
 def _draw_marker(
-    index: int,
-    points: Points,
-    x: float,
-    y: float,
-    *children: str,
-    is_planar: bool,
-    **attributes: Any,
+    style: int, points: Points, x: float, y: float, *children: str, **attributes: Any
 ) -> str:
-    """Draw the marker of a set by its index; in a plane, the marker of the first set is a ring."""
-    paint = colour(points.role)
-    if is_planar and index == 0:
-        # With these pointer events, the inside of the ring shows the tooltip, too.
-        style = {"d": RING, "fill": "none", "stroke": paint, "pointer_events": "all"}
-    else:
-        style = {"d": MARKERS[index % len(MARKERS)], "fill": paint}
-    attributes = {**style, "transform": f"translate({x:.1f} {y:.1f})", **attributes}
-    return element("path", *children, **attributes)
+    paint, shape = colour(points.role), SHAPES[style % len(SHAPES)]
+    # With these pointer events, the inside of a ring shows the tooltip, too.
+    ring = {"fill": "none", "stroke": paint, "pointer_events": "all"}
+    look = ring if shape == RING else {"fill": paint}
+    place = f"translate({x:.1f} {y:.1f})"
+    return element("path", *children, d=shape, **look, transform=place, **attributes)
 
 
-def _draw_legend(
-    sets: Sequence[Points], y: float, is_planar: bool = False
-) -> tuple[list[str], float]:
+def _draw_legend(sets: Sequence[Points], y: float) -> tuple[list[str], float]:
     """Return the SVG of the legend and its width."""
     body, x = [], MARGIN / 2
-    for index, points in enumerate(sets):
-        body.append(_draw_marker(index, points, x, y, is_planar=is_planar))
-        body.append(label(x + 10, y, points.name, "start"))
-        x += 28 + text_width(points.name)
+    for style, points in zip(_styles(sets), sets, strict=True):
+        body.append(_draw_marker(style, points, x, y))
+        body.append(label(x + 12, y, points.name, "start"))
+        x += 30 + text_width(points.name)
     return body, x
 
 
