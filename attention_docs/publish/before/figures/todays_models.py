@@ -61,7 +61,9 @@ def rotary_arrows(steps_of: StepsOf) -> Html:
                 rotated[position : position + 1, 2 * pair : 2 * pair + 2],
                 # On the slower dials, the texts of neighbouring arrows would overlap.
                 str(position) if pair == 0 or position in (0, len(rotated) - 1) else "",
-                opacity=1 - 0.2 * position,
+                opacity=1 - 0.15 * position,
+                # On the slower dials, the texts of the first and the last arrow lie outside both.
+                text_turn=0 if pair == 0 else 0.08 * (1 if position else -1),
             )
             for position in range(len(rotated))
         ]

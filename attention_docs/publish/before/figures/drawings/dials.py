@@ -22,6 +22,7 @@ class Hand(NamedTuple):
     text: str = ""
     role: str = "query"
     opacity: float = 1.0
+    text_turn: float = 0.0  # the angle by which the text is turned away from the arrow
 
 
 def dial(x: float, y: float, radius: float, hands: Sequence[Hand], length: float) -> str:
@@ -55,6 +56,7 @@ def _hand(x: float, y: float, pixels_per_unit: float, hand: Hand) -> str:
         data_val=row_reference(hand.coordinates, 0),
     )
     fill = element("path", d=arrowhead, fill=colour(hand.role), fill_opacity=hand.opacity)
-    beside = tip + 9 * along
+    angle = math.atan2(up, right) + hand.text_turn
+    beside = (x, y) + (pixels_per_unit * length + 9) * np.array([math.cos(angle), -math.sin(angle)])
     text = small(float(beside[0]), float(beside[1]), hand.text, role=hand.role)
     return line + fill + (text if hand.text else "")
