@@ -115,12 +115,12 @@ def reverse_weights(steps_of: StepsOf) -> Html:
     every row but one is at the mirrored position, and after \number{50} that of every row. The
     loss and the right answers are those of the whole test."""
     steps = steps_of("learning_reverse")
-    states = ("before training", "on the way", "all positions found", "at the end")
-    drawn, panels = examples.load("learning_reverse").DRAWN, []
-    for state, step in zip(states, drawn, strict=True):
+    panels = []
+    for step in examples.load("learning_reverse").DRAWN:
         (row,) = np.flatnonzero(steps["step"] == step)
         loss, right = number(steps["loss"][row]), number(steps["accuracy"][row])
-        heading = f"step {number(step)}: loss {loss}, {right} in 100 right"
+        state = f"after {number(step)} steps" if step else "before training"
+        heading = f"loss {loss}, {right} in 100 right"
         panel = matrix_panel(steps[f"weights_{step}"], heading, **WEIGHTS | POSITIONS)
         panels.append(panel._replace(name=state))
     claim(is_largest_mirrored(steps["weights_40"]).sum() == 5, "every row but one")
