@@ -144,21 +144,25 @@ def _triangle(weights: Array, grid: cells.Grid, first: int) -> list[str]:
 def _multiplications(steps: Mapping[str, Array], step: int) -> Panel:
     """Draw what the prompt (0) or a step of the example takes without a cache and with it."""
     largest = float(steps["recomputed"].max())
-    without, cached = (
+    rows = {"without a cache": "recomputed", "with it": "cached"}
+    panels = [
         bars_panel(
-            name,
+            "multiplications",
             steps[key][step - 1 : step] if step else steps["prefill"],
-            [""],
+            [name],
             "input",
             largest=largest,
+            room_for=list(rows),
+            has_heading=name == "without a cache",
         )
-        for name, key in (("without a cache", "recomputed"), ("with it", "cached"))
-    )
+        for name, key in rows.items()
+    ]
+    first, second = panels
     return Panel(
-        2 * without.width,
-        without.height,
-        without.body + translated(without.width + 6, 0, cached.body),
-        f"Multiplications {without.description} {cached.description}",
+        first.width,
+        first.height + second.height,
+        first.body + translated(0, first.height, second.body),
+        f"{first.description} {second.description}",
     )
 
 

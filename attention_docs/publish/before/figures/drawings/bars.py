@@ -32,6 +32,7 @@ def bars_panel(
     *,
     largest: float = 1.0,
     room_for: Sequence[str] = (),
+    has_heading: bool = True,
 ) -> Panel:
     """Draw a row of numbers as stacked horizontal bars; an edit in the page changes their lengths.
 
@@ -42,6 +43,7 @@ def bars_panel(
         role: the colour.
         largest: the number whose bar has the full length.
         room_for: labels of another panel, so that the bars of both begin at the same x.
+        has_heading: whether to write the title; a panel below another one goes on without it.
 
     >>> panel = bars_panel("Shares", np.array([0.25, 0.75]), ["cat", "mat"])
     >>> panel.description
@@ -49,7 +51,7 @@ def bars_panel(
     """
     row = np.asanyarray(values)
     x = max(map(text_width, [*labels, *room_for])) + 8
-    top, bars, texts = 1.6 * LINE_HEIGHT, [], []
+    top, bars, texts = 1.6 * LINE_HEIGHT if has_heading else 0, [], []
     for i, (value, text) in enumerate(zip(row, labels, strict=True)):
         y = top + i * (HEIGHT + GAP)
         middle = y + HEIGHT / 2
@@ -79,7 +81,7 @@ def bars_panel(
         texts.append(label(x - 8, middle, text, "end"))
     group = element("g", *bars, data_val=step_name(row), fill=colour(role))
     pairs = ", ".join(f"{text} {number(value)}" for text, value in zip(labels, row, strict=True))
-    heading = title(x, LINE_HEIGHT / 2, name, role, "start")
+    heading = title(x, LINE_HEIGHT / 2, name, role, "start") if has_heading else ""
     width = max(x + WIDTH + 8 + DIGITS_WIDTH, x + text_width(name))
     height = top + len(row) * (HEIGHT + GAP)
     return Panel(width, height, heading + group + "".join(texts), f"{name}: {pairs}.", name=name)
