@@ -79,7 +79,7 @@ def _pass(
         text: what the step does.
         others: rows and columns of matrices that have colours, too. One above the start is used.
     """
-    side, gap, start, end = 15, 94, *columns
+    side, gap, start, end = 14, 62, *columns
     body, descriptions, x, centre = [], [], 2.0, 0.0
     for column, role in enumerate(ROLES_OF_PASSES):
         m, n = passes[0][column][1].shape
