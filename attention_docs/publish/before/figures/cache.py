@@ -271,11 +271,10 @@ def absorption(steps_of: StepsOf) -> Html:
     key_by_key, absorbed = _multiplications_of(of_scores, 1), _multiplications_of(of_scores, 0)
     claim(absorbed < key_by_key, "fewer multiplications")
     _, words = examples.labels("latent_attention", "content_scores")
-    _, features = examples.labels("latent_attention", "query_absorbed")
     keys = Factor("keys", steps["keys"].T.shape, "key")
     values = Factor("values", steps["values"].shape, "value")
-    changed_query = Factor("changed query", absorbed_query.shape, "query", absorbed_query, features)
-    blend = Factor("blended latents", blended.shape, "input", blended, features)
+    changed_query = Factor("changed query", absorbed_query.shape, "query", absorbed_query)
+    blend = Factor("blended latents", blended.shape, "input", blended)
     states = [
         _bracketed("scores, key by key", of_scores, 1, keys, scores, words),
         _bracketed("scores, absorbed", of_scores, 0, changed_query, scores, words),
@@ -286,29 +285,26 @@ def absorption(steps_of: StepsOf) -> Html:
 
 
 class Factor(NamedTuple):
-    """A matrix of a product, drawn without its numbers if it is given without them.
-
-    `columns` are the names of its columns, which are drawn with the numbers.
-    """
+    """A matrix of a product, without colours if it is given without its numbers."""
 
     name: str
     shape: tuple[int, ...]
     role: str | None = None
     numbers: Array | None = None
-    columns: Sequence[str] = ()
 
     def grid(self, x: float, y: float) -> cells.Grid:
-        rows, columns = self.shape
-        cell = (UNIT, UNIT) if self.numbers is None else NUMBER_CELL
-        return cells.Grid(x, y, cell, rows, columns)
+        return cells.Grid(x, y, (UNIT, UNIT), *self.shape)
 
     def draw(self, grid: cells.Grid) -> str:
         if self.numbers is None:
             return _blank(grid, self.role)
-        return _named_cells(grid, self.name, self.numbers, self.role, self.columns)
+        scale = scale_of("diverging", self.name, self.numbers, self.role)
+        return cells.draw_cells(grid, self.numbers, scale, None, False)
 
 
-UNIT, NUMBER_CELL = 14, (52, 24)
+UNIT, NUMBER_CELL, FACTOR_GAP = 14, (52, 24), 30
+# The height of the tallest matrix, so that what is below stays in place.
+TALLEST = 6 * UNIT
 
 
 def _multiplications_of(factors: Sequence[Factor], first: int) -> int:
@@ -336,12 +332,14 @@ def _bracketed(
         columns: the names of its columns.
     """
     enclosed, outer = factors[first : first + 2], 2 - 2 * first
-    top, tallest = 1.8 * LINE_HEIGHT, UNIT * max(factor.shape[0] for factor in factors)
-    middle = top + tallest + 2.5 * LINE_HEIGHT
-    x, grids = 14.0, []
+    top = 1.8 * LINE_HEIGHT
+    middle = top + TALLEST + 2.5 * LINE_HEIGHT
+    factors_width = UNIT * sum(factor.shape[1] for factor in factors) + 2 * FACTOR_GAP
+    total = max(factors_width + 28, NUMBER_CELL[0] * result.shape[1] + 4)
+    x, grids = (total - factors_width) / 2, []
     for factor in factors:
         grids.append(factor.grid(x, top))
-        x += grids[-1].width + 30
+        x += grids[-1].width + FACTOR_GAP
     start, end = grids[first : first + 2]
     width = end.x + end.width - start.x
     bracket = element(
@@ -349,7 +347,7 @@ def _bracketed(
         x=start.x - 8,
         y=top - 8,
         width=width + 16,
-        height=tallest + 16,
+        height=TALLEST + 16,
         rx=8,
         fill="none",
         stroke=colour(product.role),
@@ -367,13 +365,14 @@ def _bracketed(
             title(grid.x + grid.width / 2, grid.y - 1.2 * LINE_HEIGHT, factor.name, factor.role)
         )
     result_name = name.partition(",")[0]
-    answer = cells.Grid(2, middle + tallest + 2 * LINE_HEIGHT, NUMBER_CELL, 1, result.shape[1])
+    answer = cells.Grid(0, middle + TALLEST + 2 * LINE_HEIGHT, NUMBER_CELL, *result.shape)
+    answer = answer._replace(x=(total - answer.width) / 2)
     work = f"{number(_multiplications_of(factors, first))} multiplications"
     bottom = answer.y + answer.height + LINE_HEIGHT
     body += [
-        title(answer.x, answer.y - LINE_HEIGHT / 2 - 2, result_name, result_name, "start"),
+        title(total / 2, answer.y - LINE_HEIGHT / 2 - 2, result_name, result_name),
         _named_cells(answer, result_name, result, result_name, columns),
-        label(answer.x, bottom + LINE_HEIGHT, work, "start"),
+        label(total / 2, bottom + LINE_HEIGHT, work),
     ]
     written = [
         f"{factor.name} ({factor.shape[0]} by {factor.shape[1]})" for factor in (*factors, product)
@@ -384,7 +383,6 @@ def _bracketed(
     )
     if product.numbers is not None:
         description += f" {cells.describe(product.name, product.numbers)}"
-    total = max(x, answer.x + answer.width)
     return Panel(total, bottom + 2 * LINE_HEIGHT, "".join(body), description, name=name)
 
 
