@@ -77,6 +77,7 @@ def lines_panel(
     heading: str | None = None,
     sides: tuple[str, str] | None = None,
     length: float = WIDTH,
+    row_height: float = ROW_HEIGHT,
     has_legend: bool = True,
 ) -> Panel:
     """Draw the lines of `attention_lines` as a panel, which can stand beside others.
@@ -86,6 +87,7 @@ def lines_panel(
         heading: a heading above the panel.
         sides: titles to replace "queries" and "keys" on a page that has not introduced these terms.
         length: the horizontal distance from queries to keys.
+        row_height: the vertical distance of two words.
         has_legend: whether to draw the legend, which one of several panels needs.
     """
     matrix = _checked_weights(weights)
@@ -100,8 +102,8 @@ def lines_panel(
     left = max(map(text_width, [*names, titles[0]])) + 8
     right = left + length
     names_end = right + 8 + max(map(text_width, key_names))
-    rows_height = ROW_HEIGHT * max(count, key_count)
-    query_rows, key_rows = (_row_positions(n, rows_height) for n in matrix.shape)
+    rows_height = row_height * max(count, key_count)
+    query_rows, key_rows = (_row_positions(n, row_height, rows_height) for n in matrix.shape)
     query_labels = [
         label(left - 8, y, token, "end") for y, token in zip(query_rows, names, strict=True)
     ]
@@ -162,10 +164,10 @@ def _checked_weights(weights: Array) -> np.ndarray:
     return matrix
 
 
-def _row_positions(count: int, height: float) -> list[float]:
+def _row_positions(count: int, row_height: float, height: float) -> list[float]:
     """Return the y of the middle of each row; the rows are centred in a height below the titles."""
-    top = 2 * LINE_HEIGHT + (height - ROW_HEIGHT * count) / 2
-    return [top + ROW_HEIGHT / 2 + ROW_HEIGHT * row for row in range(count)]
+    top = 2 * LINE_HEIGHT + (height - row_height * count) / 2
+    return [top + row_height / 2 + row_height * row for row in range(count)]
 
 
 def _draw_line(

@@ -81,6 +81,7 @@ def real_they(steps_of: StepsOf) -> Html:
             heading=heading,
             sides=("asks", "is asked"),
             length=100,
+            row_height=20,
             has_legend=False,
         )
         for weights, keys, heading in (
