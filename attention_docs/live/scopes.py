@@ -92,7 +92,9 @@ def recorded_calls(tape: Tape) -> Iterator[CallRecorder]:
     wrappers: dict[Any, Any] = {describe_first: calls.describe_first}
     for name, function in PUBLIC_FUNCTIONS.items():
         wrappers[function] = calls.wrap(name, function)
-    modules = tuple(name for name in sys.modules if name.startswith(PACKAGE) and name != __name__)
+    modules = tuple(
+        name for name in [*sys.modules] if name.startswith(PACKAGE) and name != __name__
+    )
     targets = patch_targets(modules)
     try:
         for owner, name, function in targets:
