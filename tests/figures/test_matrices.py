@@ -191,9 +191,10 @@ def test_drawn_matrix_shows_every_number(scale_and_matrix, are_printed, data):
     picture = heatmap(with_step(matrix, "a.S"), **options)
     assert_readable(picture)
     assert_shows_cells(picture, "a.S", matrix, scale, hidden)
-    assert_scale(picture, matrix, scale)
     shown_cells = [cell for cell, *_ in cells_of(picture, "a.S").values() if cell.is_filled]
-    assert are_printed or all(cell.tooltip for cell in shown_cells)
+    if not are_printed:
+        assert_scale(picture, matrix, scale)
+        assert all(cell.tooltip for cell in shown_cells)
 
 
 @given(matrices(SCORES))

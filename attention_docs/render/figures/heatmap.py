@@ -7,12 +7,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.render.figures import arguments, cells
-from attention_docs.render.figures.scales import (
-    OPACITY,
-    OPACITY_UNDER_TEXT,
-    Scale,
-    scale_of,
-)
+from attention_docs.render.figures.scales import OPACITY, Scale, scale_of
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     Html,
@@ -27,7 +22,7 @@ from attention_docs.render.figures.svg import (
 
 
 def heatmap(matrix: Array, name: str = "Matrix", **options: Any) -> Html:
-    """Draw a matrix: colours, numbers where they fit, and a labelled scale.
+    """Draw a matrix: colours, and numbers where they fit, or else a labelled scale.
 
     Args:
         matrix: (m, n) real numbers of any array library. -inf is crossed out. Booleans make a
@@ -109,8 +104,8 @@ def matrix_panel(
     left = margin + (LINE_HEIGHT if rows else 0)
     grid = cells.Grid(max(left, overhang), top, cell, *values.shape)
     centre = grid.x + width / 2
-    below = grid.y + grid.height + 10
-    tagged_legend = cells.tag_step(legend.body, values, "data_scale")
+    below = grid.y + grid.height + (10 if legend.height else 2)
+    tagged_legend = cells.tag_step(legend.body, values, "data_scale") if legend.body else ""
     middle = grid.y + grid.height / 2
     body = [
         title(centre, LINE_HEIGHT / 2, name, role),
@@ -122,14 +117,19 @@ def matrix_panel(
         cells.draw_mark(grid, _checked_mark(mark, values.shape), role) if mark is not None else "",
         translated(centre - legend.width / 2, below, tagged_legend),
     ]
-    width, height = grid.x + width + overhang, below + legend.height
-    return Panel(width, height, "".join(body), cells.describe(name, values), name=name)
+    # The vertical label may be longer than the cells are high.
+    height = max(below + legend.height, middle + text_width(rows) / 2)
+    return Panel(
+        grid.x + width + overhang, height, "".join(body), cells.describe(name, values), name=name
+    )
 
 
 def _legend(scale: Scale, is_mask: bool, width: float, has_numbers: bool) -> Panel:
-    """Draw the colour scale, or for a mask the meaning of its symbols, centred in a width."""
+    """Explain the symbols of a mask, or colours without numbers, centred in a width."""
+    if has_numbers and not is_mask:
+        return Panel(0, 0, "", "")
     if not is_mask:
-        return scale.legend(width, OPACITY_UNDER_TEXT if has_numbers else OPACITY)
+        return scale.legend(width, OPACITY)
     text = "✓ takes part, × does not"
     width = max(width, text_width(text))
     return Panel(width, LINE_HEIGHT, label(width / 2, LINE_HEIGHT / 2, text), "")

@@ -7,8 +7,8 @@ import pytest
 
 from attention_docs.publish.before.figures import todays_models
 from attention_docs.publish.before.figures.registry import FIGURES, svg_for_each_width
-from attention_docs.render.figures.scales import FILLS, MINUS, round_up, scale_of
-from attention_docs.render.numbers import html_number
+from attention_docs.render.figures.scales import FILLS, MINUS, scale_of
+from attention_docs.render.numbers import exact_number, html_number
 from attention_docs.render.table import table
 from tests.browser.test_every_page import EXCLUDED
 from tests.browser.visit import HORIZONTAL_OVERFLOW
@@ -280,20 +280,6 @@ def test_figure_cells_are_recoloured_after_an_edit(visit):
     assert {fill for fill, _ in cells} == {MINUS, FILLS["scores"]}
 
 
-def test_colour_scale_gets_negative_numbers_after_an_edit(open_page):
-    visit = open_page("course/averages")
-    ticks = visit.page.locator('svg [data-scale="course_averages.X"] text')
-    assert ticks.all_text_contents() == ["0", "", "2"]
-    visit.page.evaluate("location.hash = 'try=course_averages&course_sentence.X[0,0]=-8.04'")
-    visit.wait_until("document.querySelector('.live-changed')")
-    visit.wait_for_rest()
-    assert ticks.all_text_contents() == ["−8.1", "0", "8.1"]
-    assert round_up(8.04) == 8.1
-    press_bar_button(visit, "Reset")
-    visit.wait_for_rest()
-    assert ticks.first.text_content() == "0"
-
-
 def test_small_figure_cell_shows_minus_sign_when_negative(open_page):
     original = replay("batched_attention", {}).steps
     weights = np.array(original["W_Q"])
@@ -310,6 +296,11 @@ def test_small_figure_cell_shows_minus_sign_when_negative(open_page):
         "cells => cells.map(cell => cell.querySelector('text')?.textContent ?? '')"
     )
     assert signs == ["−" if value < 0 else "" for value in query.flat]
+    scale = scale_of(
+        "diverging", "scaled", replay("batched_attention", {"W_Q": weights}).steps["scaled"]
+    )
+    ticks = visit.page.locator('[data-scale="batched_attention.scaled"] text').all_text_contents()
+    assert ticks == [exact_number(scale.low), "0" if scale.low else "", exact_number(scale.high)]
 
 
 @pytest.mark.parametrize(

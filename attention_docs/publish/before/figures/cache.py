@@ -250,7 +250,7 @@ def absorption(steps_of: StepsOf) -> Html:
     transpose of $W_{UK}$, and the latents, one in each column. A bracket around the last two
     computes a key for each token. A bracket around the first two changes the query once, and the
     same scores take fewer multiplications. The output is such a product, too, of the weights, the
-    latents and $W_{UV}$."""
+    latents and $W_{UV}$. A strong colour is a number far from zero, and olive ones are negative."""
     steps = steps_of("latent_attention")
     query, latents, weights = steps["query"], steps["latents"], steps["weights"]
     up_k, up_v = steps["W_up_K"], steps["W_up_V"]

@@ -42,7 +42,8 @@ def backward_passes(steps_of: StepsOf) -> Html:
     $\weights{A}$ and to the output $\output{O}$. The backward pass, below, starts with
     $d\output{O}$, which says how the error depends on each entry of $\output{O}$. From there it
     goes back to $d\weights{A}$ and $d\scores{Z}$, each below its matrix, with the help of the
-    values $\value{V}$ and the weights. What a step starts from is outlined."""
+    values $\value{V}$ and the weights. What a step starts from is outlined. A strong colour is a
+    number far from zero, and olive ones are negative."""
     forward, backward = steps_of("distinct_sizes"), steps_of("backward")
     passes = (
         (("Z", forward["scaled"]), ("A", forward["weights"]), ("O", forward["output"])),

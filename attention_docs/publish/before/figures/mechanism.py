@@ -172,7 +172,8 @@ def heads_of_a_sentence(steps_of: StepsOf) -> Html:
     r"""Two heads read one sentence. In head 1, *they* looks at *birds*, the noun that it stands
     for. In head 2, each word looks at the word before it, and the first at itself. Under the causal
     mask no word looks ahead. The outputs are put side by side, and $W_O$ mixes them: *they* gets
-    *air* from head 1 and most of its *reason* from head 2."""
+    *air* from head 1 and most of its *reason* from head 2. A strong colour is a number far from
+    zero."""
     steps = steps_of("course_heads")
     words = examples.labels("course_heads", "weights_1")[0]
     weights_1, weights_2 = steps["weights_1"], steps["weights_2"]

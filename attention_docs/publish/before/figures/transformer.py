@@ -118,7 +118,7 @@ def three_attentions(steps_of: StepsOf) -> Html:
     *start* and *la* in head 1, *voiture* and *est* in head 2. A row that has nothing to find rests
     on the full stop or on the first word, from which it takes little or nothing. Head 2 of the
     encoder, whose rows all rest on the full stop, and head 2 of the decoder, whose rows all rest on
-    *start*, are not drawn."""
+    *start*, are not drawn. A full colour is a weight of one."""
     steps = steps_of("encoder_decoder")
     rests_on = {name: steps[f"{name}_weights_2"].argmax(axis=1) for name in ("encoder", "decoder")}
     claim((rests_on["encoder"] == 4).all(), "encoder, whose rows all rest on the full stop")
