@@ -115,7 +115,7 @@ def _text_corners(node):
     x, y = _attributes(node, "x", "y")
     font_size = float(node.attrib["font-size"])
     text = "".join(node.itertext())
-    width = 0.55 * font_size * (len(text) - len(re.findall("[.,·⁻⁰¹²³⁴⁵⁶⁷⁸⁹]", text)) / 2)
+    width = 0.55 * font_size * (len(text) - len(re.findall("[.,·⁰¹²³⁴⁵⁶⁷⁸⁹]", text)) / 2)
     left = x - {"start": 0, "middle": width / 2, "end": width}[node.attrib["text-anchor"]]
     # `label` puts the baseline 4 below the middle at every font size; capitals are 0.72 em high.
     middle, half_height = y - 4, 0.36 * font_size

@@ -18,7 +18,7 @@ FONT_SIZE = 12
 SUBSCRIPT = re.compile(r"(?<=\b[A-Za-z])_(\w+)")
 # In common fonts, a digit is a little over half as wide as it is high.
 CHARACTER_WIDTH = 7
-MARKS_IN_NUMBERS = ".,·⁻⁰¹²³⁴⁵⁶⁷⁸⁹"
+MARKS_IN_NUMBERS = ".,·⁰¹²³⁴⁵⁶⁷⁸⁹"
 LINE_HEIGHT = 16
 # Between panels side by side; the style sheet has the same number.
 GAP = 24
@@ -149,7 +149,7 @@ def text_width(text: str) -> float:
     """Return about the width of a text, in which marks within numbers are half as wide as digits.
 
     >>> text_width("1234"), text_width("0.25"), text_width("2e-09")
-    (28.0, 24.5, 31.5)
+    (28.0, 24.5, 35.0)
     """
     typeset_text = typeset(text)
     marks = sum(character in MARKS_IN_NUMBERS for character in typeset_text)
