@@ -123,9 +123,8 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
         if curve.name
     ]
     has_names = len(named_series) > 1
-    is_narrow = (CHART_WIDTH.get() or NARROW_WIDTH) < NARROW_WIDTH
-    names_above = named_series if has_names and is_narrow else []
-    names_at_ends = named_series if has_names and not is_narrow else []
+    names_above = named_series if has_names and is_narrow() else []
+    names_at_ends = named_series if has_names and not is_narrow() else []
     names_width = max((text_width(curve.name) for curve, _, _ in names_at_ends), default=0)
     # The last tick is centred at the end of its axis.
     margin = max(LEADER_WIDTH + 12 + names_width, text_width(_tick_texts(x.ticks)[-1]) / 2)
@@ -146,6 +145,11 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
     height = plot.top + plot.height + 2.5 * LINE_HEIGHT
     sentences = [_describe(curve, points, x, y) for curve, points, _ in named_series]
     return Panel(width, height, "".join(body), f"{name}. {' '.join(sentences)}")
+
+
+def is_narrow() -> bool:
+    """Whether the figure is drawn for the text column of a phone."""
+    return (CHART_WIDTH.get() or NARROW_WIDTH) < NARROW_WIDTH
 
 
 def _lay_out(name: str, x: Axis, y: Axis, margin: float) -> Plot:

@@ -26,6 +26,7 @@ from attention_docs.render.figures import (
     line_chart,
     matrix_panel,
 )
+from attention_docs.render.figures.chart import is_narrow
 from attention_docs.render.figures.scales import Scale, scale_of
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
@@ -82,6 +83,8 @@ def rotary_arrows(steps_of: StepsOf) -> Html:
 def rotary_positions(steps_of: StepsOf) -> Html:
     r"""The three pairs of the query and of the key, in planes whose axes go from $-4$ to $4$."""
     steps = steps_of("rotary_positions")
+    # All three planes stand in one row, on a phone, too.
+    pixels_per_unit = 10 if is_narrow() else 18
     panels = [
         plane_panel(
             f"pair {pair}",
@@ -90,7 +93,7 @@ def rotary_positions(steps_of: StepsOf) -> Html:
                 Vector("k", steps["k_turned"][pair : pair + 1], "key"),
             ],
             reach=4,
-            pixels_per_unit=18,
+            pixels_per_unit=pixels_per_unit,
         )
         for pair in range(3)
     ]
