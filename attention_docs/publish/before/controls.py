@@ -41,11 +41,12 @@ from attention_docs.publish.before.values import (
 from attention_docs.render.references import element_reference
 
 SLIDER = """\
-<div class="control" data-search-exclude>
+<div class="control slider" data-search-exclude>
 <label><span>{name}</span>
 <input type="range" data-control="slider" data-input="{reference}" data-stops="{stops}" \
 min="0" max="{last}" value="{position}" aria-valuetext="{text}"></label>
 {number}
+<small style="--own:{own:.3g}" aria-hidden="true">{ends}</small>
 </div>"""
 CELLS = """\
 <div class="control cells" role="group" aria-label="{name}" data-control="cells" \
@@ -94,11 +95,12 @@ def control(argument: str, steps_of: StepsOf) -> str:
 
     >>> from attention_docs import examples
     >>> print(control("self_attention.X[0,1] | entry of X | -1 to 1 by 1", examples.steps))
-    <div class="control" data-search-exclude>
+    <div class="control slider" data-search-exclude>
     <label><span>entry of X</span>
     <input type="range" data-control="slider" data-input="self_attention.X[0,1]" \
 data-stops="-1 0 1" min="0" max="2" value="1" aria-valuetext="0"></label>
     <span data-val="self_attention.X[0,1]">0</span>
+    <small style="--own:0.5" aria-hidden="true"><span>−1</span><span>1</span></small>
     </div>
     """
     reference, name, numbers = split_fields(
@@ -136,7 +138,18 @@ def slider(reference: str, name: str, value: Array, numbers: list[Decimal]) -> s
         position=position,
         text=numbers[position],
         number=format_inline(value, reference),
+        own=position / (len(numbers) - 1),
+        ends="".join(f"<span>{_in_short(end)}</span>" for end in (numbers[0], numbers[-1])),
     )
+
+
+def _in_short(number: Decimal) -> str:
+    """Return a number without zeros at its end.
+
+    >>> _in_short(Decimal("-0.50")), _in_short(Decimal(1024))
+    ('−0.5', '1,024')
+    """
+    return f"{number.normalize():,f}".replace("-", "−")
 
 
 def training(reference: str, name: str, value: Array, count: int) -> str:

@@ -229,3 +229,20 @@ def test_triangle_of_values_follows_an_edit(open_page):
     point = visit.page.locator('[data-val="turned_query.V[0,0:2]"]').get_attribute("transform")
     assert point == f"translate({first_corner.removeprefix('M')})"
     assert others == path_before.split("L")[1:]
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_sliders_of_a_box_have_one_length_and_a_mark_at_their_own_number(open_page, width):
+    visit = open_page("mechanisms/kv_cache", width=width, height=800)
+    sliders = visit.page.locator(".slider").evaluate_all(
+        """sliders => sliders.map(slider => {
+            const [input, ends] = slider.querySelectorAll("input, small");
+            const {left, width} = input.getBoundingClientRect();
+            const mark = getComputedStyle(ends, "::before");
+            const middle = parseFloat(mark.left) + parseFloat(mark.width) / 2 - 8;
+            return [left, width, middle / (width - 16) - input.value / input.max];
+        })"""
+    )
+    assert len({(left, length) for left, length, _ in sliders}) == 1
+    assert sliders[0][1] >= 200
+    assert max(abs(error) for *_, error in sliders) < 0.01
