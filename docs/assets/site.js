@@ -44,6 +44,11 @@
       sizes.observe(box);
     });
     document.querySelectorAll(".live-try[hidden]").forEach((button) => (button.hidden = false));
+    // A side panel below the text would cover much of it, so the reader unfolds it.
+    document.querySelectorAll(".panel:not([data-ready])").forEach((panel) => {
+      panel.firstElementChild.open = getComputedStyle(panel).position !== "fixed";
+      panel.dataset.ready = "";
+    });
     // The theme wraps each copy button in a landmark without a name.
     document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "none"));
     for (const [selector, src] of scriptsOnDemand) {

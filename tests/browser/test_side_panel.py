@@ -65,6 +65,10 @@ def shows(visit, stages):
     return visit.page.locator(stages).is_visible() and not visit.page.locator(other).is_visible()
 
 
+def unfold(visit):
+    visit.page.locator(f"{PANEL} > summary").click()
+
+
 def start_editing(visit):
     visit.page.locator(".live-try").last.click()
     visit.page.wait_for_selector(BAR)
@@ -98,6 +102,8 @@ def test_side_panel_fits_into_the_window_beside_the_text(open_page, page):
 @pytest.mark.parametrize("page", SIDE_PANELS)
 def test_phone_side_panel_is_short_and_covers_no_page_end(open_page, page):
     visit = open_page(f"course/{page}", **PHONE)
+    assert box(visit, DOCK)["height"] < 40
+    unfold(visit)
     panel = box(visit, DOCK)
     assert panel["bottom"] == PHONE["height"]
     assert panel["height"] <= 0.2 * PHONE["height"]
@@ -108,6 +114,7 @@ def test_phone_side_panel_is_short_and_covers_no_page_end(open_page, page):
 
 def test_docked_side_panel_can_show_all_stages_or_none(open_page):
     visit = open_page("course/mask", **PHONE)
+    unfold(visit)
     visit.page.locator(".all").click()
     assert visit.page.locator(".stage:visible").count() == MASK_STAGES
     assert box(visit, DOCK)["height"] <= 0.36 * PHONE["height"]
@@ -134,6 +141,8 @@ def test_side_panel_is_inline_and_complete_in_print(open_page):
 @each_window
 def test_side_panel_shows_the_probabilities_after_an_edit(open_page, window):
     visit = open_page("course/mask", **window)
+    if window is PHONE:
+        unfold(visit)
     before = visit.page.evaluate(BARS)
     start_editing(visit)
     visit.page.locator(FIELDS).first.fill("-1")
@@ -169,6 +178,8 @@ def test_side_panel_field_and_bar_do_not_overlap(open_page, window):
 @each_window
 def test_card_does_not_cover_its_side_panel_stage(open_page, window):
     visit = open_page("course/mask", **window)
+    if window is PHONE:
+        unfold(visit)
     visit.page.locator(".by-hand .main g[data-at='4,0']").click()
     visit.page.wait_for_selector(f"{CARD} output")
     card, stage = box(visit, CARD), box(visit, ".by-hand .main svg")
@@ -188,6 +199,8 @@ def test_editing_from_the_side_panel_edits_the_example_of_the_page(open_page):
 @each_window
 def test_side_panel_switch_shows_the_learned_model(open_page, window):
     visit = open_page("course/mask", **window)
+    if window is PHONE:
+        unfold(visit)
     assert shows(visit, BY_HAND)
     choose(visit, "learned")
     assert shows(visit, LEARNED)
@@ -247,7 +260,25 @@ def test_training_keeps_the_side_panel_on_the_learned_matrices(open_page):
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_side_panel_meets_wcag_2_2_while_editing(open_page, axe, scheme):
     visit = open_page("course/order", scheme=scheme, **PHONE)
+    unfold(visit)
     start_editing(visit)
     visit.finish_transitions()
     visit.page.evaluate(axe)
     assert visit.wcag_violations(include=DOCK) == []
+
+
+def test_docked_side_panel_shows_the_next_word_too_where_there_is_room(open_page):
+    visit = open_page("course/mask", width=768, height=1024)
+    unfold(visit)
+    assert visit.page.locator(".stage:visible").count() == 2
+    stage, next_word, text = (
+        box(visit, selector) for selector in (".main svg", ".by-hand .next svg", "article > p")
+    )
+    assert stage["right"] < next_word["left"]
+    assert next_word["right"] <= text["right"]
+    assert stage["left"] == pytest.approx(text["left"], abs=1)
+
+
+def test_side_panel_is_unfolded_without_scripts(phone, address):
+    phone.load(f"{address}course/mask/")
+    assert phone.page.locator(".stage:visible").count() == 1
