@@ -18,9 +18,11 @@ let dimmed = new Set();
  * @param {Element[]} changedSpots @param {Example[]} [examples] of the page
  */
 export const dimProse = (changedSpots, examples = []) => {
-  const names = new Set(changedSpots.map(exampleAt));
+  // No sentence is about the side panel alone, and those of a box to try hold for all its numbers.
+  const spots = changedSpots.filter((spot) => !spot.closest(".panel, .try"));
+  const names = new Set(spots.map(exampleAt));
   const changedExamples = examples.filter(({ name }) => names.has(name));
-  const elements = new Set([...[...sectionStarts(changedSpots)].flatMap(proseOf), ...proseAbout(changedExamples)]);
+  const elements = new Set([...[...sectionStarts(spots)].flatMap(proseOf), ...proseAbout(changedExamples)]);
   for (const element of dimmed) if (!elements.has(element)) element.classList.remove("live-dimmed");
   for (const element of elements) if (!dimmed.has(element)) element.classList.add("live-dimmed");
   dimmed = elements;
@@ -37,8 +39,6 @@ const proseAbout = (examples) => {
 
 /** Find the first element of each section to dim. @param {Element[]} spots that change @returns {Set<Element>} */
 const sectionStarts = (spots) => {
-  // No sentence of a section is about the side panel, and those of a box to try hold for all numbers.
-  spots = spots.filter((spot) => !spot.closest(".panel, .try"));
   const names = new Set(spots.map(exampleAt));
   const provenances = [...names].map((name) => document.querySelector(`[data-of="${name}"]`));
   const staticContent = spots.length ? document.querySelectorAll(STATIC_CONTENT) : [];
