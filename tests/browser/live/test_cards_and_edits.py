@@ -15,7 +15,7 @@ from tests.browser.visit import HORIZONTAL_OVERFLOW
 from tests.live.replay import replay
 
 CHAPTER = "mechanisms/self_attention"
-CARD, BAR, STATUS = ".live-card", ".live-bar", ".live-status"
+CARD, BAR, STATUS = ".live-card", ".live-bar", ".live-bar [role=status]"
 WEIGHTS = 'table[data-val="self_attention.weights"] tbody td'
 WEIGHT, LAST_WEIGHT = f"{WEIGHTS} >> nth=1", f"{WEIGHTS} >> nth=8"
 WEIGHT_TITLE = "weight of bird on boat"

@@ -49,7 +49,8 @@ const draw = (number) => {
   shown = number;
   card.replaceChildren(
     headerOf(null, make("strong", {}, nameOf(cell.step)), make("span", {}, explanation.description)),
-    make("output", {}, explanation.value),
+    // The decimals that the page shows are large.
+    make("output", { innerHTML: explanation.value.replaceAll("-", "−").replace(/(\.\d{4})(\d+)/, "$1<small>$2</small>") }),
     ...linesOf(explanation, follow),
     make("div", { class: "live-tools" }, ...(visitedCells.length ? [button("← Back", back)] : []), ...createButtons()),
   );

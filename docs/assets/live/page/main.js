@@ -75,8 +75,7 @@ const nearestField = (origin) => {
   const middle = origin && !origin.closest(".panel") ? top(origin) : innerHeight / 2;
   const fields = [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".live-field"))];
   const distance = (/** @type {HTMLElement} */ field) => Math.abs(top(field) - middle);
-  return fields.reduce((/** @type {HTMLElement | undefined} */ nearest, field) =>
-    nearest && distance(nearest) <= distance(field) ? nearest : field, undefined);
+  return fields.toSorted((a, b) => distance(a) - distance(b))[0];
 };
 
 // Browsers also fire `pointerover` when content scrolls or grows under a resting pointer. Such events open

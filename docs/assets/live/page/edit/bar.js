@@ -6,14 +6,14 @@ const FIELD_HELP = matchMedia("(pointer: coarse)").matches
   ? "Type, or drag sideways."
   : "Type, use arrow keys, or drag sideways. Escape leads here and back.";
 let help = "";
-const status = make("p", { class: "live-status", role: "status" });
+const status = make("p", { role: "status" });
 const bar = make("div", { class: "live-bar", role: "region", "aria-label": "Your own numbers" });
 
 /** Show the bar. @param {Record<string, () => void>} actions of the buttons, by label @param {boolean} hasFields */
 export const show = (actions, hasFields) => {
   help = hasFields ? FIELD_HELP : "";
   const buttons = Object.entries(actions).map(([label, action]) => button(label, action));
-  bar.replaceChildren(make("strong", {}, "Your own numbers"), status, make("span", { class: "live-tools" }, ...buttons));
+  bar.replaceChildren(status, make("span", { class: "live-tools" }, ...buttons));
   attach();
 };
 
@@ -51,11 +51,10 @@ export const showSummary = (examples, count) => {
 
 /** Enable or disable the Redo button. @param {boolean} isEnabled */
 export const enableRedo = (isEnabled) => {
-  const redo = [...bar.querySelectorAll("button")].find(({ textContent }) => textContent === "Redo");
-  if (!redo) return;
+  const redo = bar.querySelectorAll("button")[1];
   // A disabled button would lose the focus.
   if (!isEnabled && document.activeElement === redo) focus();
-  redo.disabled = !isEnabled;
+  if (redo) redo.disabled = !isEnabled;
 };
 
 /** Copy a text to the clipboard. @param {string} text @param {string} confirmation for the status */
