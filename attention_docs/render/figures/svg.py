@@ -226,6 +226,8 @@ def player(states: Sequence[Panel], name: str) -> Html:
         ValueError: if the figure or a state has no name, or a state no description.
     """
     _check_name(name)
+    # Must match the status in player.js.
+    first = f"1 of {len(states)}: {states[0].name}"
     slider = element(
         "input",
         type="range",
@@ -233,14 +235,14 @@ def player(states: Sequence[Panel], name: str) -> Html:
         max=len(states) - 1,
         value=0,
         aria_label=f"{name}, state",
-        aria_valuetext=states[0].name,
+        aria_valuetext=first,
     )
     control = element(
         "div",
-        element("button", "‹", type="button", aria_label="Previous state"),
+        element("button", "‹", type="button", aria_label="Previous state", aria_disabled="true"),
         slider,
         element("button", "›", type="button", aria_label="Next state"),
-        element("output", text_node(states[0].name)),
+        element("output", text_node(first)),
         class_="control",
     )
     drawings = [

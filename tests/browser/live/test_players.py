@@ -45,7 +45,9 @@ def test_player_steps_through_all_states(open_page, page, count):
         assert visit.page.evaluate(VISIBLE) == [i == state for i in range(count)]
         names.append(visit.page.locator(NAME).inner_text())
         assert visit.page.locator(SLIDER).get_attribute("aria-valuetext") == names[-1]
-        forward.click()
+        assert names[-1].startswith(f"{state + 1} of {count}: ")
+        assert forward.get_attribute("aria-disabled") == str(state == count - 1).lower()
+        forward.dispatch_event("click")
     assert len(set(names)) == count
     assert visit.page.locator(NAME).inner_text() == names[-1], "nothing follows the last state"
     back.click()

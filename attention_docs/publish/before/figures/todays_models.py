@@ -522,7 +522,7 @@ def _tile_state(steps: Mapping[str, Array], tile: int) -> Panel:
         output.y + output.height,
         "".join(body),
         f"On the chip: keys {first + 1} and {first + 2}, and the state. {'; '.join(state)}.",
-        name=f"tile {tile + 1} of 4",
+        name=f"tile {tile + 1}",
     )
 
 

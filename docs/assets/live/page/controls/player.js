@@ -36,7 +36,11 @@ const connect = (player) => {
     const previous = shown;
     shown = drawings[Number(slider.value)];
     drawings.forEach((drawing) => drawing.parentElement?.classList.toggle("shown", drawing === shown));
-    caption.value = shown.querySelector("title")?.textContent ?? "";
+    const position = drawings.indexOf(shown);
+    caption.value = `${position + 1} of ${drawings.length}: ${shown.querySelector("title")?.textContent ?? ""}`;
+    // A disabled button would lose the focus.
+    back.setAttribute("aria-disabled", String(position === 0));
+    forward.setAttribute("aria-disabled", String(position === drawings.length - 1));
     slider.setAttribute("aria-valuetext", caption.value);
     moveNumbers(shown, previous);
   };
