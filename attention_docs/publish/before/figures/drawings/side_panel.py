@@ -51,7 +51,8 @@ LEFT, SYMBOL_WIDTH = 54, 18
 SMALL_HEIGHT, LARGE_HEIGHT, BAR_HEIGHT = 13, 19, 18
 # The words of the course are narrow, so a column is narrower than `text_width` assumes.
 COLUMN_CHARACTER = 6.5
-BAR_WIDTH, BAR_GAP, BAR_OPACITY = 125, 6, 0.35
+# The next words stand in columns: a word, its bar and its number.
+BAR_COLUMNS, BAR_X, BAR_WIDTH, BAR_COLUMN = 3, 54, 40, 131
 
 
 class StageMatrix(NamedTuple):
@@ -315,9 +316,8 @@ def stages_of(panel: SidePanel, steps_of: StepsOf) -> list[str]:
         drawing = draw_matrices(stage, steps_of, is_enlarged)
         kind = " main" if is_enlarged else ""
         drawings.append(stage_html(stage.operation, drawing, kind, stage.key not in panel.folded))
-    is_enlarged = panel.enlarged == "next"
-    bars = next_words(*panel.next_word, steps_of, 2 if is_enlarged else 3)
-    drawings.append(stage_html(panel.rest, bars, " next main" if is_enlarged else " next"))
+    kind = " next main" if panel.enlarged == "next" else " next"
+    drawings.append(stage_html(panel.rest, next_words(*panel.next_word, steps_of), kind))
     return [*drawings, SIGN] if has_negative_number(panel, steps_of) else drawings
 
 
@@ -388,45 +388,41 @@ def describe(
     return f"{matrix.symbol}, by {', '.join(columns)}: {'; '.join(in_words)}."
 
 
-def next_words(reference: str, row: int | None, steps_of: StepsOf, columns: int) -> Panel:
-    """Draw the probability of each word as a bar behind the word and the number."""
+def next_words(reference: str, row: int | None, steps_of: StepsOf) -> Panel:
+    """Draw the probability of each word as a bar between the word and the number, by size."""
     step = look_up_array(reference, steps_of)
     probabilities = step if row is None else step[row]
     words = examples.labels(*reference.split("."))[-1]
-    width = (3 * BAR_WIDTH + (3 - columns) * BAR_GAP) // columns
+    places = np.argsort(np.argsort(-np.asarray(probabilities), kind="stable"))
     bars, names = [], []
     for i, (word, value) in enumerate(zip(words, probabilities, strict=True)):
-        x, y = (i % columns) * (width + BAR_GAP), (i // columns) * BAR_HEIGHT
-        middle = y + (BAR_HEIGHT - 2) / 2
+        row_of_word, column = divmod(int(places[i]), BAR_COLUMNS)
+        x, y = column * BAR_COLUMN, row_of_word * BAR_HEIGHT
+        middle = y + BAR_HEIGHT / 2
         bar = element(
             "rect",
-            x=x,
-            y=y,
-            width=float(width * value),
-            height=BAR_HEIGHT - 2,
-            fill_opacity=BAR_OPACITY,
-            data_full=width,
+            x=x + BAR_X,
+            y=y + 3,
+            width=float(BAR_WIDTH * value),
+            height=BAR_HEIGHT - 6,
+            data_full=BAR_WIDTH,
         )
-        digits = label(x + width - 4, middle, short_number(value), "end", fill=colour(None))
-        cell = bar + digits + outline(x, y, width, BAR_HEIGHT - 2)
-        bars.append(cells.tag_index(cell, probabilities, (i,)))
-        names.append(label(x + 5, middle, word, "start", pointer_events="none"))
+        digits = label(x + BAR_COLUMN - 6, middle, short_number(value), "end", fill=colour(None))
+        # A click reaches all of it.
+        area = element(
+            "rect", x=x, y=y, width=BAR_COLUMN, height=BAR_HEIGHT, fill="none", pointer_events="all"
+        )
+        bars.append(cells.tag_index(bar + digits + area, probabilities, (i,)))
+        names.append(label(x + BAR_X - 6, middle, word, "end", pointer_events="none"))
     attributes = {"data_val": step_name(probabilities), "data_short": ""}
     group = element("g", *bars, **attributes, fill=colour("output"))
     in_words = (
         f"{word} {short_number(p)}" for word, p in zip(words, probabilities.tolist(), strict=True)
     )
     return Panel(
-        columns * (width + BAR_GAP) - BAR_GAP,
-        -(-len(words) // columns) * BAR_HEIGHT,
+        BAR_COLUMNS * BAR_COLUMN,
+        -(-len(words) // BAR_COLUMNS) * BAR_HEIGHT,
         group + "".join(names),
         f"Probabilities of the next word: {', '.join(in_words)}.",
         name="next word",
     )
-
-
-def outline(x: float, y: float, width: float, height: float) -> str:
-    """Draw a frame whose inside a click reaches, too."""
-    size = {"x": x, "y": y, "width": width, "height": height}
-    line = {"stroke": "currentColor", "stroke_opacity": 0.3}
-    return element("rect", **size, fill="none", pointer_events="all", **line)
