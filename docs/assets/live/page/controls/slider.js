@@ -14,11 +14,22 @@ const moveTo = (slider, number) => {
   slider.setAttribute("aria-valuetext", String(number));
 };
 
+/** Unfold the side panel, which shows what a dare is about, at the first move of the page. @param {HTMLInputElement} slider */
+const showPanel = (slider) => {
+  const panel = /** @type {HTMLElement | null} */ (slider.closest(".dare") && document.querySelector(".panel[data-ready='']"));
+  if (!panel) return;
+  panel.dataset.ready = "shown";
+  /** @type {HTMLDetailsElement} */ (panel.firstElementChild).open = true;
+  // Not during the drag, which would lose the slider.
+  slider.addEventListener("change", () => slider.scrollIntoView({ block: "nearest" }), { once: true });
+};
+
 /** Let a slider edit its input, and follow it. @param {HTMLInputElement} slider */
 const connect = (slider) => {
   slider.oninput = () => {
     const number = Number(stopsOf(slider)[Number(slider.value)]);
     slider.setAttribute("aria-valuetext", String(number));
+    showPanel(slider);
     attentionDocs.loadLive().then(
       () => attentionDocs.editInput(slider, slider.dataset.input ?? "", [number]),
       () => {}
