@@ -12,7 +12,7 @@ from attention_docs.render.latex import latex_steps
 BLOCK = """\
 <section class="provenance" data-of="{name}">
 {button}{hint}<details class="info">
-<summary>Where these numbers come from{unseen}</summary>
+<summary{label}>Where these numbers come from</summary>
 <p>Each time this site is built, {file} computes them, and its doctest compares every digit. \
 This command prints them:</p>
 {command}
@@ -67,7 +67,7 @@ def provenance(
         name=name,
         button=TRY_BUTTON.format(name, title and f": {title}") if is_editable else "",
         hint=HINT if is_editable and has_hint else "",
-        unseen=f'<span class="unseen">: {title}</span>' if title else "",
+        label=f' aria-label="Where these numbers come from: {title}"' if title else "",
         file=file_link(f"attention_docs/examples/{name}.py", repository),
         command=code_html(f"$ python -m attention_docs show {name}"),
         source=escape(example.SOURCE),
