@@ -246,3 +246,11 @@ def test_sliders_of_a_box_have_one_length_and_a_mark_at_their_own_number(open_pa
     assert len({(left, length) for left, length, _ in sliders}) == 1
     assert sliders[0][1] >= 200
     assert max(abs(error) for *_, error in sliders) < 0.01
+
+
+def test_choosing_a_mask_dims_no_sentence_about_the_mask_of_the_page(open_page):
+    visit = open_page("course/mask")
+    visit.page.locator(CHOICES, has_text="prefix").click()
+    visit.wait_until("document.querySelector('.try .live-changed')")
+    visit.page.wait_for_timeout(300)
+    assert visit.page.locator(".live-dimmed").count() == 0
