@@ -49,6 +49,11 @@
       panel.firstElementChild.open = getComputedStyle(panel).position !== "fixed";
       panel.dataset.ready = "";
     });
+    // Who edits the page's numbers wants to see what becomes of them.
+    document.querySelectorAll("body:has(.live-field) .panel[data-ready='']").forEach((panel) => {
+      panel.firstElementChild.open = true;
+      panel.dataset.ready = "shown";
+    });
     // The theme wraps each copy button in a landmark without a name.
     document.querySelectorAll("nav.md-code__nav").forEach((nav) => nav.setAttribute("role", "none"));
     for (const [selector, src] of scriptsOnDemand) {
