@@ -43,14 +43,15 @@ def check(
     Args:
         function: a function, or `module:function` or `path/to/file.py:function`.
         make_inputs: returns the arguments of a call, as a tuple or by name, from a generator of
-            random numbers. With it the check only compares with `reference`, on 50 calls.
+            random numbers. With it, the function is only compared with `reference`, on 50 calls.
         reference: takes the same arguments and returns the expected result.
-        tolerance: how far a number may be off, relative to the largest one expected.
-        require: features that must be checked.
-        settings: as for `checks`.
+        tolerance: how far a number may differ from the reference, relative to the largest one
+            expected. Without `make_inputs`, each case has a tolerance of its own.
+        require: features that must be checked; not used with `make_inputs`.
+        settings: as for `checks`; not used with `make_inputs`.
 
     Returns:
-        the report; None with `make_inputs`.
+        The report; None with `make_inputs`.
 
     Raises:
         AssertionError: if it is wrong; the message names the mistake, or the smallest call.
@@ -60,7 +61,7 @@ def check(
     ...     return x
     >>> check(root_of_squares, lambda random: (random.normal(size=2),), np.abs)
     Traceback (most recent call last):
-    AssertionError: the result of call 10, with arguments of shapes (2,), is off by 1.71 at [1]
+    AssertionError: the result of call 3, with arguments of shapes (2,), is off by 1.95 at [1]
     """
     if make_inputs is not None:
         if reference is None or isinstance(function, str):
@@ -82,48 +83,57 @@ def compare_with(
     """Compare a function with a reference on random calls.
 
     Raises:
-        AssertionError: if a result differs; the message describes the failing call with the fewest
-            numbers.
+        AssertionError: if a result differs; the message describes the smallest call with a wrong
+            result, which is the first one whose arguments hold the fewest numbers.
     """
-    random, failures = np.random.RandomState(0), []
+    random = np.random.RandomState(0)
+    failures: list[tuple[int, str]] = []  # how many numbers the arguments hold, and the message
     for call in range(1, RANDOM_CALLS + 1):
         inputs = make_inputs(random)
         named = dict(inputs) if isinstance(inputs, Mapping) else {}
         positional = () if named else tuple(inputs)
         expected = libraries.to_numpy(reference(*positional, **named))
         actual = libraries.to_numpy(function(*positional, **named))
-        shapes = [tuple(x.shape) for x in (*positional, *named.values()) if hasattr(x, "shape")]
         difference = describe_difference(actual, expected, tolerance)
         if difference:
+            arguments = (*positional, *named.values())
+            shapes = [tuple(array.shape) for array in arguments if hasattr(array, "shape")]
+            number_count = sum(math.prod(shape) for shape in shapes)
             listed = ", ".join(map(str, shapes))
             message = f"the result of call {call}, with arguments of shapes {listed}, {difference}"
-            failures.append((sum(map(math.prod, shapes)), message))
+            failures.append((number_count, message))
     if failures:
-        _, message = min(failures)
+        _, message = min(failures, key=lambda failure: failure[0])
         raise AssertionError(message)
 
 
 def describe_difference(actual: Array, expected: Array, tolerance: float) -> str:
-    """Say how a result differs from the expected one; "" if it does not. NaN expects any number."""
+    """Say how a result differs from the expected one; "" if it does not.
+
+    Where NaN is expected, any number is accepted.
+    """
     if actual.shape != expected.shape:
         return f"has shape {actual.shape}; expected {expected.shape}"
-    errors = np.where(np.isnan(expected), 0.0, sizes_of_errors(actual, expected))
-    if errors.max(initial=0.0) > tolerance * largest_finite(expected):
+    errors = np.where(np.isnan(expected), 0.0, absolute_errors(actual, expected))
+    if errors.max(initial=0.0) > tolerance * error_scale(expected):
         worst = [int(i) for i in np.unravel_index(errors.argmax(), errors.shape)]
         return f"is off by {errors.max():.3g} at {worst}"
     return ""
 
 
-def sizes_of_errors(actual: Array, expected: Array) -> Array:
-    """Return how far each number is off: 0 where both are NaN, inf where one of them is."""
-    with np.errstate(invalid="ignore"):
+def absolute_errors(actual: Array, expected: Array) -> Array:
+    """Return the absolute difference of each number.
+
+    It is 0 where both are NaN or the same infinity, and inf where else one of them is not finite.
+    """
+    with np.errstate(invalid="ignore"):  # inf - inf is NaN
         differences = np.nan_to_num(np.abs(actual - expected), nan=np.inf)
     are_equal = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
     return np.where(are_equal, 0.0, differences)
 
 
-def largest_finite(expected: Array) -> float:
-    """Return the largest magnitude, at least 1, to which an error is relative."""
+def error_scale(expected: Array) -> float:
+    """Return the largest finite magnitude, at least 1, which a tolerance is relative to."""
     return float(np.abs(expected[np.isfinite(expected)]).max(initial=1.0))
 
 
@@ -135,7 +145,8 @@ def check_cache(
 ) -> None:
     """Check that a causal layer with a cache gives the same rows, however its input is split.
 
-    The layer is called with all positions at once, in two chunks, and one position at a time.
+    The layer is called with all positions at once, in two halves, with the first half at once and
+    then one position at a time, and with one position at a time from the start.
 
     Args:
         layer: takes the next inputs and a cache; returns the rows of these inputs, or a tuple of
@@ -167,11 +178,13 @@ def check_cache(
 
     at_once = output_in_chunks([n])
     middle = n // 2
-    for sizes in ([middle, n - middle], [middle] + [1] * (n - middle), [1] * n):
-        errors = sizes_of_errors(output_in_chunks(sizes), at_once)
-        wrong = np.argwhere(errors > tolerance * largest_finite(at_once))
-        if len(wrong):
-            position, listed = wrong[:, 1].min(), ", ".join(map(str, sizes))
+    halves, one_by_one = [middle, n - middle], [1] * n
+    prefill_and_decode = [middle] + [1] * (n - middle)
+    for sizes in (halves, prefill_and_decode, one_by_one):
+        errors = absolute_errors(output_in_chunks(sizes), at_once)
+        wrong_indices = np.argwhere(errors > tolerance * error_scale(at_once))
+        if len(wrong_indices):
+            position, listed = wrong_indices[:, 1].min(), ", ".join(map(str, sizes))
             raise AssertionError(
                 f"position {position} is off by {errors[:, position].max():.3g} in chunks of "
                 f"{listed}; compared with all at once"
