@@ -192,42 +192,55 @@ def check_cache(
 
 
 @dataclass(eq=False)
-class Check:
-    """A check, or one case of it, run as a test.
+class SharedReport:
+    """The report on a function, computed once for all tests of its cases.
 
     Attributes:
         function: the function, or its name.
-        name: the name of the case; None for all.
         settings: the settings of the check.
-        reports: empty until the check has run; then its report or its error. The list is shared
-            by the tests of one function.
     """
 
     function: Function
-    name: str | None
     settings: Mapping[str, Any]
-    reports: list[Any]
+
+    @cached_property
+    def report_or_error(self) -> Report | LoadError:
+        """The report, or the error that kept the function from being called."""
+        try:
+            return checking.check(self.function, Settings(**self.settings))
+        except LoadError as error:
+            return error
+
+
+@dataclass(eq=False)
+class Check:
+    """A test of a function, of all cases or of a single one.
+
+    Attributes:
+        shared: the report on the function, which the first test to need it computes.
+        name: the name of the case; None for all cases.
+    """
+
+    shared: SharedReport
+    name: str | None
 
     def __str__(self) -> str:
         """Return the name of the case, or the function's name if the test is of all cases."""
         if self.name is not None:
             return self.name
-        if isinstance(self.function, str):
-            return self.function
-        return getattr(self.function, "__name__", "attention")
+        function = self.shared.function
+        return function if isinstance(function, str) else getattr(function, "__name__", "attention")
 
-    @cached_property
+    @property
     def report(self) -> Report:
-        """The report of all cases; the first `Check` that reads it runs the check."""
-        if not self.reports:
-            try:
-                self.reports.append(checking.check(self.function, Settings(**self.settings)))
-            except LoadError as error:
-                self.reports.append(error)
-        if isinstance(self.reports[0], LoadError):
-            raise self.reports[0]
-        result: Report = self.reports[0]
-        return result
+        """The report on all cases.
+
+        Raises:
+            LoadError: if the function cannot be loaded or called at all.
+        """
+        if isinstance(self.shared.report_or_error, LoadError):
+            raise self.shared.report_or_error
+        return self.shared.report_or_error
 
     def check(self) -> None:
         """Fail if the function is wrong; skip a case that it does not support.
@@ -252,9 +265,10 @@ class Check:
 
 
 def reason_left_out(case: Case, result: Report) -> str:
-    """Return why a report has no verdict on a case: what functions the case is for."""
+    """Return why a report has no verdict on a case: which functions the case is for."""
     is_for_layers = isinstance(case.call, LayerCall)
-    if is_for_layers != isinstance(result.verdicts[0].case.call, LayerCall):
+    is_report_on_layer = isinstance(result.verdicts[0].case.call, LayerCall)
+    if is_for_layers != is_report_on_layer:
         return f"the case is for {'layers' if is_for_layers else 'plain attention'}"
     if case.dtype:
         return f"the case is for {case.dtype}"
@@ -262,7 +276,7 @@ def reason_left_out(case: Case, result: Report) -> str:
 
 
 def checks(function: Function, each_case: bool = False, **settings: Any) -> list[Check]:
-    """Return a list of tests that check a function: a single test, or one test for each case.
+    """Return tests of a function: a single test of all cases, or one test for each case.
 
     Args:
         function: a function, or `module:function` or `path/to/file.py:function`.
@@ -273,6 +287,6 @@ def checks(function: Function, each_case: bool = False, **settings: Any) -> list
     >>> [str(case) for case in checks("my_package:attend", each_case=True)][:3]
     ['distinct_sizes', 'other_sizes', 'square']
     """
+    shared = SharedReport(function, settings)
     names = list(CASES) if each_case else [None]
-    reports: list[Any] = []  # shared, so that the first test to run checks all cases at once
-    return [Check(function, name, settings, reports) for name in names]
+    return [Check(shared, name) for name in names]

@@ -10,7 +10,16 @@ import numpy as np
 import pytest
 
 from attention_docs.__main__ import check_command, main
-from attention_docs.diagnosis import Check, calling, check, checking, checks, loading, recipe
+from attention_docs.diagnosis import (
+    Check,
+    SharedReport,
+    calling,
+    check,
+    checking,
+    checks,
+    loading,
+    recipe,
+)
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.comparing import typical_case
@@ -624,8 +633,10 @@ def test_inapplicable_or_unsupported_case_is_skipped(in_process, write_target):
 )
 def test_reason_of_a_case_that_is_left_out(checked, left_out, reason):
     report = Report("mine.py:attend", Settings(), [Verdict(CASES[checked], "ok")])
+    shared = SharedReport("mine.py:attend", settings={})
+    shared.report_or_error = report
     with pytest.raises(unittest.SkipTest, match=f"the case is {reason}"):
-        Check("mine.py:attend", left_out, {}, [report]).check()
+        Check(shared, left_out).check()
 
 
 def test_each_case_raises_the_load_error(in_process, write_target):
