@@ -91,8 +91,9 @@ class Case:
         """Return how far a right result may be off by rounding.
 
         It is 16 times the largest error of the plain formula with each step rounded to the dtype,
-        and four units in the last place of the largest value, because other orders of summation
-        err more or less than this one. The error in 64 bits is scaled from 32 bits.
+        plus four units in the last place of the largest value, because other orders of summation
+        err more or less than this one. The error in float64, in which the formula itself is
+        computed, is scaled down from that in float32.
         """
         bits = min(PRECISION[dtype], 24)
         steps = recipe.rounded_steps(bits)
@@ -106,6 +107,7 @@ class Case:
         error *= 2.0 ** (bits - PRECISION[dtype])
         if self.gradients:
             assert isinstance(self.call, Call)
+            # A gradient adds products with the keys, over n positions or d_k features.
             error *= sum(self.call.key.shape[-2:]) * float(np.abs(self.call.key).max())
         return error
 
@@ -147,7 +149,7 @@ def output_gradient(call: Call) -> Array:
 
 
 def quarters(*shape: int, start: float) -> Array:
-    """Return an array of multiples of 1/4 in [-2, 2], whose pattern hides no mistake."""
+    """Return an irregular array of multiples of 1/4 in [-2, 2]: a sine wave, rounded."""
     waves: Array = 8 * np.sin(start + 1.3 * np.arange(np.prod(shape)))
     return waves.round().reshape(shape) / 4
 
@@ -215,6 +217,8 @@ FULLY_MASKED_ROW = (
     "mean_for_fully_masked_row",
     "unmasked_for_fully_masked_row",
 )
+# Conventions for a causal mask of fewer or more queries than keys.
+CAUSAL_ALIGNMENTS = ("bottom_right", *FULLY_MASKED_ROW, "causal_not_for_one_query")
 
 
 FORMULA = "the formula itself; cross-attention; d_v ≠ d_k"
@@ -232,7 +236,13 @@ def cases_within(limits: Limits) -> tuple[Case, ...]:
 
 
 def all_cases(example: Call, sized: Callable[..., Call]) -> Iterator[Case]:
-    """Yield the cases; most share a shape, because JAX compiles once per shape."""
+    """Yield the cases; most share a shape, because JAX compiles once per shape.
+
+    Args:
+        example: the call of the first case.
+        sized: takes the sizes of `sized_call`, and returns a call of the nearest sizes within the
+            limits of the function.
+    """
     other, square = sized(m=3, n=6, d_k=5, d_v=2), sized(m=5, n=5, d_k=5, d_v=5)
     yield Case("distinct_sizes", "formula", FORMULA, example)
     yield Case("other_sizes", "formula", "hard-coded sizes", other)
@@ -251,24 +261,8 @@ def all_cases(example: Call, sized: Callable[..., Call]) -> Iterator[Case]:
     yield from array_cases(example, sized(m=4, n=4, d_k=16, d_v=16), sized)
     yield from head_cases(sized)
     yield from window_cases(square, sized(m=5, n=8, d_k=4, d_v=3), one)
-    isolates = "a softcap, which bounds the scores"
-    yield Case("softcap", "softcap", isolates, replace(example, softcap=0.75))
-    capped = replace(example, softcap=0.75, scale=0.25)
-    yield Case("softcap_scale", "softcap", "a softcap after an explicit scale", capped)
-    capped = replace(square, softcap=3.0, is_causal=True)
-    yield Case("softcap_causal", "softcap", "a softcap before a causal mask", capped)
-    n = square.key.shape[-2]
-    capped = replace(square, softcap=3.0, mask=visible_keys(n, n, start=5))
-    yield Case("softcap_mask", "softcap", "a softcap before a mask", capped)
-    capped = replace(square, softcap=3.0, bias=quarters(n, n, start=6))
-    yield Case("softcap_float_mask", "softcap", "a softcap before a float mask", capped)
-    uncapped, conventions = replace(example, softcap=0.0), ("zero_is_a_softcap",)
-    isolates = "a softcap of 0, which means none"
-    yield Case("softcap_of_zero", "softcap", isolates, uncapped, conventions=conventions)
-    yield Case("gradients", "gradients", "the backward pass", example, gradients=True)
-    causal = replace(square, is_causal=True)
-    isolates = "the backward pass through a causal mask"
-    yield Case("gradients_causal", "gradients", isolates, causal, gradients=True)
+    yield from softcap_cases(example, square)
+    yield from gradient_cases(example, square)
 
 
 def scale_cases(example: Call, square: Call) -> Iterator[Case]:
@@ -283,25 +277,19 @@ def causal_cases(
 ) -> Iterator[Case]:
     """Yield cases of a causal mask: square, blocked, and with fewer or more queries than keys."""
     yield Case("causal", "causal", "a causal mask, m = n", replace(square, is_causal=True))
-    for name, length, fit in (
-        ("causal_long", 70, "that do not fit"),
-        ("causal_blocks", 64, "that fit"),
+    for name, length, isolates in (
+        ("causal_long", 70, "a causal mask over blocks that do not fit"),
+        ("causal_blocks", 64, "a causal mask over blocks that fit"),
     ):
-        long = replace(sized(m=length, n=length, d_k=4, d_v=3), is_causal=True)
-        yield Case(name, "causal", f"a causal mask over blocks {fit}", long)
-    isolates = "the alignment of a causal mask"
-    conventions: tuple[str, ...] = (
-        "bottom_right",
-        *FULLY_MASKED_ROW,
-        "causal_not_for_one_query",
-    )
-    for name, call, relation in (
-        ("causal_fewer_queries", more_keys, "m < n"),
-        ("causal_one_query", one, "m = 1"),
-        ("causal_more_queries", more_queries, "m > n"),
+        blocks = replace(sized(m=length, n=length, d_k=4, d_v=3), is_causal=True)
+        yield Case(name, "causal", isolates, blocks)
+    for name, call, isolates in (
+        ("causal_fewer_queries", more_keys, "the alignment of a causal mask, m < n"),
+        ("causal_one_query", one, "the alignment of a causal mask, m = 1"),
+        ("causal_more_queries", more_queries, "the alignment of a causal mask, m > n"),
     ):
         causal = replace(call, is_causal=True)
-        yield Case(name, "causal", f"{isolates}, {relation}", causal, conventions=conventions)
+        yield Case(name, "causal", isolates, causal, conventions=CAUSAL_ALIGNMENTS)
     negative = replace(square, scale=-1.0, is_causal=True)
     isolates = "a negative scale with a causal mask"
     conventions = ("root_of_scale", "nan_for_negative_scale")
@@ -354,7 +342,8 @@ def mask_cases(example: Call, square: Call, sized: Callable[..., Call]) -> Itera
 def padding_cases(batch: Call) -> Iterator[Case]:
     """Yield cases of padding masks, alone and combined with other masks."""
     n = batch.key.shape[-2]
-    is_token = np.arange(n) < np.array([n - 2, n])[:, None]
+    lengths = np.array([n - 2, n])  # only the first sequence has padding
+    is_token = np.arange(n) < lengths[:, None]
     padded = replace(batch, mask=is_token[:, None, None, :])
     isolates, conventions = "a padding mask for each sequence", FULLY_MASKED_ROW
     yield Case("padding", "padding", isolates, padded, conventions=conventions)
@@ -398,15 +387,15 @@ def head_cases(sized: Callable[..., Call]) -> Iterator[Case]:
     per_head = visible_keys(*shape, start=7)
     padding = visible_keys(shape[0], 1, 1, shape[3], start=7)
     bias = quarters(*shape, start=6)
-    for name, isolates, call in (
+    for suffix, option, call in (
         ("causal", "a causal mask", replace(square, is_causal=True)),
         ("padding", "a padding mask", replace(square, mask=padding)),
         ("mask", "a mask for each head", replace(square, mask=per_head)),
         ("float_mask", "a float mask for each head", replace(square, bias=bias)),
         ("window", "a window", replace(square, window=(1, 2))),
     ):
-        name, isolates = f"grouped_heads_{name}", f"{isolates} with grouped heads"
-        yield Case(name, "grouped heads", isolates, call)
+        isolates = f"{option} with grouped heads"
+        yield Case(f"grouped_heads_{suffix}", "grouped heads", isolates, call)
 
 
 def window_cases(square: Call, more_keys: Call, one: Call) -> Iterator[Case]:
@@ -426,20 +415,53 @@ def window_cases(square: Call, more_keys: Call, one: Call) -> Iterator[Case]:
     masked = replace(causal, window=(None, 0), mask=mask[None, :])
     isolates = "a window, a causal mask, and a mask with one row for all queries"
     yield Case("window_mask_causal", "window", isolates, masked)
-    size = square.key.shape[-2]
-    for name, window, shape, isolates in (
-        ("window_bias_causal", (2, 1), (size, size), ""),
-        ("window_bias_row_causal", (0, None), (1, size), " with one row for all queries"),
-    ):
-        biased = replace(causal, window=window, bias=quarters(*shape, start=6))
-        isolates = f"a window, a causal mask, and a float mask{isolates}"
-        yield Case(name, "window", isolates, biased)
+    n = square.key.shape[-2]
+    biased = replace(causal, window=(2, 1), bias=quarters(n, n, start=6))
+    isolates = "a window, a causal mask, and a float mask"
+    yield Case("window_bias_causal", "window", isolates, biased)
+    biased = replace(causal, window=(0, None), bias=quarters(1, n, start=6))
+    isolates = "a window, a causal mask, and a float mask with one row for all queries"
+    yield Case("window_bias_row_causal", "window", isolates, biased)
     for name, call, isolates in (
         ("window_one_query", one, "a window around a single query, as in decoding"),
         ("window_fewer_queries", more_keys, "the alignment of a window, m < n"),
     ):
         windowed = replace(call, window=(1, 1))
         yield Case(name, "window", isolates, windowed, conventions=("window_bottom_right",))
+
+
+def softcap_cases(example: Call, square: Call) -> Iterator[Case]:
+    """Yield cases of a softcap, alone and before a mask."""
+    isolates = "a softcap, which bounds the scores"
+    yield Case("softcap", "softcap", isolates, replace(example, softcap=0.75))
+    scaled = replace(example, softcap=0.75, scale=0.25)
+    yield Case("softcap_scale", "softcap", "a softcap after an explicit scale", scaled)
+    n = square.key.shape[-2]
+    for name, isolates, call in (
+        ("softcap_causal", "a softcap before a causal mask", replace(square, is_causal=True)),
+        (
+            "softcap_mask",
+            "a softcap before a mask",
+            replace(square, mask=visible_keys(n, n, start=5)),
+        ),
+        (
+            "softcap_float_mask",
+            "a softcap before a float mask",
+            replace(square, bias=quarters(n, n, start=6)),
+        ),
+    ):
+        yield Case(name, "softcap", isolates, replace(call, softcap=3.0))
+    uncapped, conventions = replace(example, softcap=0.0), ("zero_is_a_softcap",)
+    isolates = "a softcap of 0, which means none"
+    yield Case("softcap_of_zero", "softcap", isolates, uncapped, conventions=conventions)
+
+
+def gradient_cases(example: Call, square: Call) -> Iterator[Case]:
+    """Yield cases of the gradients of query, key and value."""
+    yield Case("gradients", "gradients", "the backward pass", example, gradients=True)
+    causal = replace(square, is_causal=True)
+    isolates = "the backward pass through a causal mask"
+    yield Case("gradients_causal", "gradients", isolates, causal, gradients=True)
 
 
 def layer_call(biased: bool = False, cross: bool = False) -> LayerCall:
