@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from attention_docs.arrays import Array, displayable
+from attention_docs.diagnosis.cases import quarters
 from attention_docs.diagnosis.recipe import LayerCall
 
 
@@ -49,7 +50,8 @@ def dtype_of(xp: Any, name: str) -> Any:
 
 
 def with_transposed_memory(array: Any) -> Any:
-    """Return a view with the same numbers whose memory has two axes transposed."""
+    """Return an equal array that is not contiguous: two of its axes are transposed in memory."""
+    # Heads and positions if both are longer than 1, as after the split into heads.
     has_heads = array.ndim == 4 and min(array.shape[1:3]) > 1
     axes = (1, 2) if has_heads else (-1, -2)
     if hasattr(array, "mT") and hasattr(array, "contiguous"):  # PyTorch
@@ -98,7 +100,7 @@ def gradients(
 def torch_gradients(
     function: Callable[..., Any], arguments: dict[str, Any], names: list[str], upstream: Any
 ) -> dict[str, Any]:
-    """Return what `gradients` does for PyTorch.
+    """Compute `gradients` in PyTorch.
 
     Raises:
         ValueError: if an argument gets no gradient.
@@ -114,7 +116,7 @@ def torch_gradients(
 def jax_gradients(
     function: Callable[..., Any], arguments: dict[str, Any], names: list[str], upstream: Any
 ) -> dict[str, Any]:
-    """Return what `gradients` does for JAX."""
+    """Compute `gradients` in JAX."""
     jax = importlib.import_module("jax")
     constants = {name: value for name, value in arguments.items() if name not in names}
     inputs = {name: arguments[name] for name in names}
@@ -129,7 +131,7 @@ def jax_gradients(
 
 # Parts of a submodule's name that do not tell which projection it is: `q_proj` and `to_q` are Q.
 COMMON_AFFIXES = re.compile(r"proj(ection)?|linear|lin|layer|dense|weights?|^to|^w|[\d._]")
-# The projections in a submodule, by its name without these parts.
+# The letters of the projections in a submodule, by its name without the common affixes.
 PROJECTIONS = {
     **dict.fromkeys(("q", "query", "queries"), "Q"),
     **dict.fromkeys(("k", "key", "keys"), "K"),
@@ -140,26 +142,39 @@ PROJECTIONS = {
 
 
 def read_layer(module: Any) -> LayerCall:
-    """Return a call of a PyTorch module, with the weights and sizes that it has.
+    """Return a call of a PyTorch module, with the module's own weights and sizes.
 
     Raises:
-        LoadError: if a parameter is not recognised by its name, or the heads are not.
+        LoadError: if a parameter is not recognised by its name, or no attribute tells the number
+            of heads.
     """
     module.eval()
     weights, biases = read_parameters(module)
-    width = weights["Q"].shape[1]
+    d_model, width = weights["Q"].shape
     heads = head_count(module)
     if heads is None or width % heads:
         raise LoadError(f"the number of its heads is not recognised; expected one of {HEADS}")
-    # Multiples of 1/4 in [-2, 2], which are exact in every dtype.
-    rows = 8 * np.sin(5 + 1.3 * np.arange(2 * 5 * weights["Q"].shape[0]))
-    inputs = rows.round().reshape(2, 5, -1) / 4
-    key_heads = weights["K"].shape[1] * heads // width
-    rotation = None
-    if "position_embeddings" in inspect.signature(module.forward).parameters:
-        rates = 0.5 ** np.arange(width // heads // 2)
-        rotation = np.arange(64)[:, None] * np.tile(rates, 2)
-    return LayerCall(inputs, inputs, heads, weights, biases, False, key_heads, rotation)
+    d_k = width // heads
+    inputs = quarters(2, 5, d_model, start=5)
+    is_rotary = "position_embeddings" in inspect.signature(module.forward).parameters
+    return LayerCall(
+        query=inputs,
+        key=inputs,
+        heads=heads,
+        weights=weights,
+        biases=biases,
+        key_heads=weights["K"].shape[1] // d_k,
+        rotation=rotation_angles(d_k) if is_rotary else None,
+    )
+
+
+def rotation_angles(d_k: int) -> Array:
+    """Return (n, d_k) angles for more positions than any case of a layer has.
+
+    The angle of pair i grows by 2^-i per position, the same for both of its features.
+    """
+    rates = 0.5 ** np.arange(d_k // 2)
+    return np.arange(64)[:, None] * np.tile(rates, 2)
 
 
 def read_parameters(module: Any) -> tuple[dict[str, Array], dict[str, Array]]:
@@ -171,6 +186,7 @@ def read_parameters(module: Any) -> tuple[dict[str, Array], dict[str, Array]]:
     weights: dict[str, Array] = {}
     biases: dict[str, Array] = {}
     for name, parameter in module.named_parameters():
+        # MultiheadAttention names its packed parameters `in_proj_weight` and `in_proj_bias`.
         submodule, _, kind = name.replace("in_proj_", "in_proj.").rpartition(".")
         letters = projections_of(submodule)
         if not letters:
@@ -182,10 +198,12 @@ def read_parameters(module: Any) -> tuple[dict[str, Array], dict[str, Array]]:
         if kind != "bias" and not is_conv1d(module, name):
             array = array.T  # PyTorch's Linear keeps the transpose
         parts = np.split(array, len(letters), axis=-1)
-        (biases if kind == "bias" else weights).update(zip(letters, parts, strict=True))
+        parameters = biases if kind == "bias" else weights
+        parameters.update(zip(letters, parts, strict=True))
     return weights, biases
 
 
+# Attributes that hold the number of heads, in the modules of common packages.
 HEADS = ("num_heads", "n_head", "n_heads", "num_attention_heads", "heads", "nhead")
 
 
