@@ -46,6 +46,8 @@ COMBINED = {
 }
 # Words by which a library says that it does not take a combination.
 REFUSALS = ("should not be set", "not support", "not implemented", "unexpected keyword")
+# Cases of features that a function may lack without saying so: any error is accepted.
+OPTIONAL = ("mask_per_head", "float_mask_per_head", "short_mask", "softcap_of_zero", "layer_cross")
 
 
 def check(
@@ -86,7 +88,7 @@ def check_with(
         skip: features that are not checked.
         expect: the library whose conventions are expected, in `EXPECTED`; None for any.
     """
-    is_mask_given = settings.mask is not None
+    is_mask_given = settings.mask is not None  # `detect` fills it in
     description = worker.describe(settings)
     settings = detect(worker, description, settings)
     cases = [case for case in cases_for(description, settings) if case.feature not in skip]
@@ -103,16 +105,14 @@ def check_with(
     if nondeterminism:
         index = verdicts.index(first) if first else 0
         verdicts[index] = replace(verdicts[index], status=WRONG, reason=nondeterminism)
-    else:
-        verdicts = with_explanations(verdicts, outcomes, worker, description, settings)
-    wrong = [verdict for verdict in verdicts if verdict.status == WRONG]
-    example, traceback = "", ""
-    if wrong and not nondeterminism:
-        case = smallest(wrong[0].case, outcomes[wrong[0].case], worker, description, settings)
-        outcome = worker.run(case, description, settings)
-        example = example_code(worker.target, case, outcome, description, settings)
-        traceback = outcomes[wrong[0].case].traceback
-    return Report(worker.target, settings, verdicts, require, example, traceback)
+    if not first or nondeterminism:
+        return Report(worker.target, settings, verdicts, require)
+    verdicts = with_explanations(verdicts, outcomes, worker, description, settings)
+    outcome = outcomes[first.case]
+    case = smallest(first.case, outcome, worker, description, settings)
+    smallest_outcome = worker.run(case, description, settings)
+    example = example_code(worker.target, case, smallest_outcome, description, settings)
+    return Report(worker.target, settings, verdicts, require, example, outcome.traceback)
 
 
 def with_explanations(
@@ -124,7 +124,7 @@ def with_explanations(
 ) -> list[Verdict]:
     """Return the verdicts with the mistakes that explain them, or with the first wrong step."""
     by_mistakes = MistakeSearch(verdicts, outcomes, settings).run()
-    hints = [blocks_hint(verdicts), strides_hint(verdicts)]
+    hints = [hint for hint in (blocks_hint(verdicts), strides_hint(verdicts)) if hint]
     explained = []
     for verdict in verdicts:
         case = verdict.case
@@ -196,30 +196,22 @@ def is_bug(
     settings: Settings,
     failed: set[str],
 ) -> bool:
-    """Whether an error is a bug, and not the refusal of a case or the lack of its feature."""
+    """Whether an error is a bug, not a refusal of the case or a feature that the function lacks."""
     if any(name in outcome.failure for name in TYPOS):
         return True
     if outcome.kind != "raised" or any(word in outcome.failure for word in REFUSALS):
         return False
     if case.gradients and "does not require grad" in outcome.failure:
         return False
-    # The cases whose feature the function may lack.
-    lacks_feature = {
-        "grouped_heads": "grouped" not in description.names,
-        "mask_per_head": True,
-        "float_mask_per_head": True,
-        "short_mask": True,
-        "softcap_of_zero": True,
-        "layer_cross": True,
-    }
-    lacks_part = bool(COMBINED.get(case.name, set()) & failed)
-    is_numpy_bfloat16 = settings.library != "torch" and case.dtype == "bfloat16"
-    return not (
-        lacks_feature.get(case.name)
-        or lacks_part
-        or is_numpy_bfloat16
-        or (isinstance(case.call, Call) and is_other_form(case.call, outcome, description))
-    )
+    if case.name in OPTIONAL:
+        return False
+    if case.name == "grouped_heads" and "grouped" not in description.names:
+        return False
+    if COMBINED.get(case.name, set()) & failed:
+        return False
+    if case.dtype == "bfloat16" and settings.library != "torch":  # few NumPy functions take it
+        return False
+    return not (isinstance(case.call, Call) and is_other_form(case.call, outcome, description))
 
 
 def is_other_form(call: Call, outcome: Outcome, description: Description) -> bool:
@@ -241,7 +233,10 @@ def describe_nondeterminism(
     outcomes: dict[Case, Outcome],
     wrong: Verdict | None,
 ) -> str:
-    """Describe randomness, or a state that is kept between calls; "" if there is neither."""
+    """Describe randomness, or a state that is kept between calls; "" if there is neither.
+
+    The case to call again is the first one with wrong numbers, or else the first one of all.
+    """
     case = next(iter(outcomes))
     if wrong and not outcomes[wrong.case].failure and not wrong.reason:
         case = wrong.case
@@ -256,10 +251,7 @@ def describe_nondeterminism(
     if differ(third, second):
         return "its output differs from call to call, so turn off randomness such as dropout"
     if wrong and wrong.case is case:
-        worker.stop()  # the next call starts a new process, without a state
-        later = worker.run(case, description, settings)
-        if later.failure or worst_difference(case, later.results, case.expected(), settings):
-            later = second
+        later = right_outcome_in_new_process(case, worker, description, settings) or second
     else:
         worker.run(negated(case), description, settings)
         later = worker.run(case, description, settings)
@@ -271,8 +263,20 @@ def describe_nondeterminism(
     return ""
 
 
+def right_outcome_in_new_process(
+    case: Case, worker: Worker, description: Description, settings: Settings
+) -> Outcome | None:
+    """Return the outcome of a case in a process without earlier calls; None if it is not right."""
+    worker.stop()  # the next call starts a new process
+    outcome = worker.run(case, description, settings)
+    if outcome.failure:
+        return None
+    difference = worst_difference(case, outcome.results, case.expected(), settings)
+    return outcome if difference is None else None
+
+
 def negated(case: Case) -> Case:
-    """Return the case with its inputs negated: another call, whose state a function may keep."""
+    """Return the case with its inputs negated: a different call, to change a state."""
     call = case.call
     inputs = {
         name: -getattr(call, name) for name in ("query", "key", "value") if hasattr(call, name)
@@ -281,20 +285,25 @@ def negated(case: Case) -> Case:
 
 
 def blocks_hint(verdicts: list[Verdict]) -> str:
-    """Say up to how many keys a result is right, if only longer ones are wrong."""
-    lengths: dict[str, list[int]] = {OK: [], WRONG: []}
-    for verdict in verdicts:
-        if verdict.status in lengths and verdict.case.feature in ("formula", "lengths"):
-            lengths[verdict.status].append(verdict.case.call.key.shape[-2])
-    if not all(lengths.values()) or max(lengths[OK]) >= min(lengths[WRONG]):
+    """Say up to how many keys the results are right, if all wrong results are of more keys."""
+
+    def key_counts(status: str) -> list[int]:
+        return [
+            verdict.case.call.key.shape[-2]
+            for verdict in verdicts
+            if verdict.status == status and verdict.case.feature in ("formula", "lengths")
+        ]
+
+    right, wrong = key_counts(OK), key_counts(WRONG)
+    if not right or not wrong or max(right) >= min(wrong):
         return ""
-    return f"it is right up to {max(lengths[OK])} keys, so look at how blocks of keys are merged"
+    return f"it is right up to {max(right)} keys, so look at how blocks of keys are merged"
 
 
 def strides_hint(verdicts: list[Verdict]) -> str:
-    """Say that a result is right for contiguous arrays, if only others are wrong."""
+    """Say that the results for contiguous arrays are right, if only the others are wrong."""
     wrong = [verdict.case for verdict in verdicts if verdict.status == WRONG]
-    if not all(case.strided for case in wrong):
+    if not wrong or not all(case.strided for case in wrong):
         return ""
     return "it is right if its arrays are contiguous, so look at how it uses strides"
 
@@ -307,14 +316,17 @@ def add_location(
     settings: Settings,
     hints: list[str],
 ) -> Verdict:
-    """Say where the result of a wrong case first goes wrong, if no mistake explains it."""
+    """Give a wrong verdict without a reason one: the worst number, and where to look.
+
+    The hints say where to look; without any, the first wrong step does.
+    """
     if verdict.status != WRONG or verdict.reason:
         return verdict
     case = verdict.case
-    reason = describe_worst_difference(case, outcome, settings)
+    reasons = [describe_worst_difference(case, outcome, settings)]
     if isinstance(case.call, Call) and not case.gradients:
         probe = with_identity_values(case)
         probe_outcome = worker.run(probe, description, settings)
         step = first_wrong_step(case, outcome, probe, probe_outcome, settings)
-        reason = "; ".join([reason, *([hint for hint in hints if hint] or [step])])
-    return replace(verdict, reason=reason)
+        reasons += hints or [step]
+    return replace(verdict, reason="; ".join(reasons))
