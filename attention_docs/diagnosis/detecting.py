@@ -3,11 +3,20 @@
 import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from typing import NamedTuple
 
-from attention_docs.diagnosis import calling, recipe
+from attention_docs.diagnosis import calling
 from attention_docs.diagnosis.calling import Description, Settings
-from attention_docs.diagnosis.cases import FULLY_MASKED_ROW, Case, Limits, cases_within, layer_cases
+from attention_docs.diagnosis.cases import (
+    FULLY_MASKED_ROW,
+    NO_LIMITS,
+    Case,
+    Limits,
+    cases_within,
+    layer_cases,
+)
 from attention_docs.diagnosis.comparing import (
+    Mistakes,
     coarser_precision,
     explaining_mistakes,
     explains,
@@ -16,15 +25,14 @@ from attention_docs.diagnosis.comparing import (
     worst_difference,
 )
 from attention_docs.diagnosis.libraries import LoadError
-from attention_docs.diagnosis.mistakes import Mistake
-from attention_docs.diagnosis.recipe import Call
+from attention_docs.diagnosis.recipe import Call, LayerCall
 from attention_docs.diagnosis.worker import Outcome, Worker
 
 LAYOUTS = calling.LAYOUTS
 WIDTHS = (16, 32, 64, 128)
 # From no limits to strict ones. The first limits with which a call succeeds are used.
 LIMITS = (
-    Limits(),
+    NO_LIMITS,
     Limits(equal_widths=True),
     Limits(equal_widths=True, equal_lengths=True),
     Limits(equal_widths=True, widths=WIDTHS),
@@ -36,45 +44,78 @@ LIMITS = (
 STACKED = ((2, "bnhd"), (0, "bhnd"), (1, "bhnd"), (0, "bnhd"), (1, "bnhd"), (2, "bhnd"))
 
 
+class Attempt(NamedTuple):
+    """A first call of the function with some settings.
+
+    Attributes:
+        case: the case it was called with.
+        outcome: the outcome of the call.
+        settings: how it was called, and which item of what it returned is the output.
+        problem: why there is no result of the right shape; "" if there is one.
+    """
+
+    case: Case
+    outcome: Outcome
+    settings: Settings
+    problem: str
+
+
 def detect(worker: Worker, description: Description, settings: Settings) -> Settings:
     """Return settings with which a first call gives a result of the right shape.
 
     Raises:
         LoadError: if there are none; the message says which to pass.
     """
-    layouts_by_problem: dict[str, list[str]] = {}
-    tracebacks: list[str] = []
+    failed: list[Attempt] = []
     for candidates in settings_to_try(description, settings):
-        fitting: list[tuple[Case, Outcome, Settings]] = []
-        for trial in candidates:
-            case = first_case(description, trial)
-            outcome = worker.run(case, description, trial)
-            if outcome.kind == "died":
-                raise LoadError(
-                    f"{worker.target} cannot be checked: {outcome.failure}; call it by itself to "
-                    "see why, or raise the time limit with --limit"
-                )
-            problem = outcome.failure or shape_problem(case, outcome.results, trial)
-            if not problem:
-                fitting.append((case, outcome, replace(trial, item=outcome.item)))
-                continue
-            layouts = layouts_by_problem.setdefault(problem, [])
-            if trial.layout not in layouts and trial.limits == Limits():
-                layouts.append(trial.layout or "")
-            if outcome.traceback:
-                tracebacks.append(outcome.traceback)
+        attempts = [attempt_call(worker, description, trial) for trial in candidates]
+        fitting = [attempt for attempt in attempts if not attempt.problem]
         if fitting:
-            case, outcome, best = min(fitting, key=lambda arguments: rank(*arguments))
-            best = detect_causality(case, outcome, description, best)
-            return detect_mask(worker, description, best, case, outcome)
+            best = min(fitting, key=rank)
+            detected = detect_causality(best.case, best.outcome, description, best.settings)
+            return detect_mask(worker, description, detected, best.case, best.outcome)
+        failed += attempts
+    raise LoadError(describe_failed_attempts(worker.target, failed))
+
+
+def attempt_call(worker: Worker, description: Description, settings: Settings) -> Attempt:
+    """Call the function for the first time with some settings.
+
+    Raises:
+        LoadError: if the call ends the process, or exceeds the time limit.
+    """
+    case = first_case(description, settings)
+    outcome = worker.run(case, description, settings)
+    if outcome.kind == "died":
+        raise LoadError(
+            f"{worker.target} cannot be checked: {outcome.failure}; call it by itself to see why, "
+            "or raise the time limit with --limit"
+        )
+    problem = outcome.failure or shape_problem(case, outcome.results, settings)
+    return Attempt(case, outcome, replace(settings, item=outcome.item), problem)
+
+
+def describe_failed_attempts(target: str, failed: list[Attempt]) -> str:
+    """Describe why a function cannot be called, with the layouts in which each problem occurs.
+
+    Only attempts without limits of the sizes are described; the others repeat them.
+    """
+    layouts_by_problem: dict[str, list[str]] = {}
+    for attempt in failed:
+        layout = attempt.settings.layout or ""
+        layouts = layouts_by_problem.setdefault(attempt.problem, [])
+        if attempt.settings.limits == NO_LIMITS and layout not in layouts:
+            layouts.append(layout)
     reasons = [
         f"in {'every layout' if len(layouts) == len(LAYOUTS) else ', '.join(layouts)} {problem}"
         for problem, layouts in layouts_by_problem.items()
         if layouts
     ]
-    raise LoadError(
-        f"{worker.target} cannot be called: {'; '.join(reasons)}; say with --layout and --names "
-        "how to call it" + "".join(f"\n{traceback}" for traceback in tracebacks[:1])
+    tracebacks = [attempt.outcome.traceback for attempt in failed if attempt.outcome.traceback]
+    first_traceback = f"\n{tracebacks[0]}" if tracebacks else ""
+    return (
+        f"{target} cannot be called: {'; '.join(reasons)}; say with --layout and --names how to "
+        f"call it{first_traceback}"
     )
 
 
@@ -128,16 +169,15 @@ def first_case(description: Description, settings: Settings) -> Case:
     return cases["distinct_sizes"] if settings.layout == "nd" else case
 
 
-def rank(case: Case, outcome: Outcome, settings: Settings) -> int:
-    """Rank settings: 0 if the result is right, 1 if a mistake explains it, else 2."""
+def rank(attempt: Attempt) -> int:
+    """Rank an attempt: 0 if the result is right, 1 if a mistake explains it, else 2."""
+    case, outcome, settings, _ = attempt
     if is_right(case, outcome, settings) or coarser_precision(case, outcome, settings):
         return 0
     return 1 if any(explaining_mistakes(case, outcome, settings)) else 2
 
 
-def is_right(
-    case: Case, outcome: Outcome, settings: Settings, mistakes: tuple[Mistake, ...] = ()
-) -> bool:
+def is_right(case: Case, outcome: Outcome, settings: Settings, mistakes: Mistakes = ()) -> bool:
     """Whether the result is right; if mistakes are given, whether they explain the result."""
     if outcome.failure:
         return False
@@ -159,7 +199,7 @@ def always_causal(case: Case) -> Case:
 def detect_causality(
     case: Case, outcome: Outcome, description: Description, settings: Settings
 ) -> Settings:
-    """Detect the precision, and whether a function without the argument is always causal."""
+    """Detect whether a function without the argument is always causal, and its precision."""
     if "is_causal" not in description.names and not is_right(case, outcome, settings):
         causal = always_causal(case)
         variants = [causal]
@@ -199,36 +239,69 @@ def detect_mask(
     if description.is_layer or not {"mask", "padding"} & names.keys():
         return settings
     kinds = (settings.mask,) if settings.mask else calling.MASKS
-    explanations: list[tuple[Mistake, ...]] = [()]
+    explanations: list[Mistakes] = [()]
     if not is_right(case, outcome, settings):
         explanations += explaining_mistakes(case, outcome, settings)
     callable_settings = []
-    results: dict[tuple[bool, str], Outcome] = {}
-    for (keys_only, mask_case), kind in itertools.product(mask_cases(names, settings), kinds):
-        trial = replace(settings, mask=kind, keys_only=keys_only)
-        result = results[keys_only, kind] = worker.run(mask_case, description, trial)
-        mistakes = next((m for m in explanations if is_right(mask_case, result, trial, m)), None)
-        if mistakes is not None:
-            boolean = results.get((keys_only, "keep"))
-            if kind == "additive" and boolean and not boolean.failure:
-                added = with_mask_added(mask_case)
-                if not is_right(added, boolean, trial, mistakes):
-                    return replace(trial, mask="keep")  # it takes a boolean mask, and gets it wrong
-            takes_ones = kind == "ones"
-            if kind == "keep":
-                ones = replace(trial, mask="ones")
-                result_of_ones = worker.run(mask_case, description, ones)
-                takes_ones = is_right(mask_case, result_of_ones, ones, mistakes)
-            trial = replace(trial, adds_masks=not takes_ones)
+    for keys_only, mask_case in mask_cases(names, settings):
+        outcomes: dict[str, Outcome] = {}
+        for kind in kinds:
+            trial = replace(settings, mask=kind, keys_only=keys_only)
+            result = outcomes[kind] = worker.run(mask_case, description, trial)
+            mistakes = next(
+                (m for m in explanations if is_right(mask_case, result, trial, m)), None
+            )
+            if mistakes is None:
+                if not result.failure:
+                    callable_settings.append(trial)
+                continue
+            if kind == "additive" and hides_wrong_keys(
+                mask_case, outcomes.get("keep"), trial, mistakes
+            ):
+                return replace(trial, mask="keep")
+            adds_masks = not takes_ones(worker, description, trial, mask_case, mistakes)
+            trial = replace(trial, adds_masks=adds_masks)
             return detect_full_masks(worker, description, trial, mistakes)
-        if not result.failure:
-            callable_settings.append(trial)
     fallback = replace(settings, mask=kinds[0], keys_only="mask" not in names)
     return next(iter(callable_settings), fallback)
 
 
+def hides_wrong_keys(
+    mask_case: Case, boolean: Outcome | None, settings: Settings, mistakes: Mistakes
+) -> bool:
+    """Whether a function that adds float masks hides keys by a boolean mask, but the wrong ones.
+
+    Otherwise it refuses boolean masks, or adds them, too, where True counts as 1.
+
+    Args:
+        mask_case: a case with a boolean mask.
+        boolean: its wrong outcome; None if it was not called with a boolean mask.
+        settings: how the function was called.
+        mistakes: the mistakes of the function without a mask.
+    """
+    if boolean is None or boolean.failure:
+        return False
+    return not is_right(with_mask_added(mask_case), boolean, settings, mistakes)
+
+
+def takes_ones(
+    worker: Worker,
+    description: Description,
+    settings: Settings,
+    mask_case: Case,
+    mistakes: Mistakes,
+) -> bool:
+    """Whether a function keeps keys by numbers that are not 0, so that it cannot add a mask."""
+    if settings.mask != "keep":
+        return settings.mask == "ones"
+    ones = replace(settings, mask="ones")
+    return is_right(mask_case, worker.run(mask_case, description, ones), ones, mistakes)
+
+
 def mask_cases(names: Mapping[str, str], settings: Settings) -> list[tuple[bool, Case]]:
-    """Return the cases that tell what a mask means, each after whether its mask is for keys only.
+    """Return the cases that tell what a mask means, as pairs of whether it is per key and the case.
+
+    A mask is for each query and key, or for keys only, as padding is.
 
     Args:
         names: the function's argument names, keyed by ours.
@@ -247,9 +320,9 @@ def mask_cases(names: Mapping[str, str], settings: Settings) -> list[tuple[bool,
 
 
 def detect_full_masks(
-    worker: Worker, description: Description, settings: Settings, mistakes: tuple[Mistake, ...]
+    worker: Worker, description: Description, settings: Settings, mistakes: Mistakes
 ) -> Settings:
-    """Detect whether a function raises for masks that broadcast, and takes full ones."""
+    """Detect whether a function takes only masks of the full shape of the scores."""
     if settings.keys_only or settings.layout not in ("bhnd", "bnhd"):
         return settings
     cases = {case.name: case for case in cases_within(settings.limits)}
@@ -258,8 +331,8 @@ def detect_full_masks(
     if not worker.run(case, description, settings).failure:
         return settings
     full = replace(settings, full_masks=True)
-    is_taken = is_right(case, worker.run(case, description, full), full, mistakes)
-    return full if is_taken else settings
+    takes_full_masks = is_right(case, worker.run(case, description, full), full, mistakes)
+    return full if takes_full_masks else settings
 
 
 def with_mask_added(case: Case) -> Case:
@@ -269,8 +342,8 @@ def with_mask_added(case: Case) -> Case:
     return replace(case, call=replace(case.call, mask=None, bias=case.call.mask.astype(float)))
 
 
-def first_head(call: recipe.Call | recipe.LayerCall) -> Call:
-    """Return a call with one head."""
+def first_head(call: Call | LayerCall) -> Call:
+    """Return a call with the first head only."""
     assert isinstance(call, Call)
     query, key, value = (array[:, :1] for array in (call.query, call.key, call.value))
     return replace(call, query=query, key=key, value=value)
