@@ -134,8 +134,11 @@ def _select_matrix(array: Array, index: tuple[int, ...], batch: tuple[int, ...])
 
     An axis of length 1 is broadcast. With 2 key heads for 8 query heads, each serves 4 in a row.
     """
-    missing = len(batch) - (array.ndim - 2)
-    axes = zip(index[missing:], array.shape, batch[missing:], strict=False)
+    leading = array.shape[:-2]
+    missing = len(batch) - len(leading)
+    axes = zip(index[missing:], leading, batch[missing:], strict=True)
+    # A length divides the length in the batch, so this is 0 for length 1, and the group of the head
+    # where heads share keys.
     return array[tuple(i * length // batch_length for i, length, batch_length in axes)]
 
 
@@ -298,7 +301,7 @@ def _add_mask_gradient(grad_mask: Array, grad_scaled: Array, rows: slice, keys: 
     """Add to the gradient of a mask, summed over the axes along which the mask was broadcast."""
     index, broadcast_axes = [rows, keys], []
     for axis, length in enumerate(grad_mask.shape):
-        if length <= 1:
+        if length == 1:
             index[axis] = slice(None)
             broadcast_axes.append(axis)
     if broadcast_axes:
