@@ -24,6 +24,7 @@ from attention_docs.softmax import softmax
 from attention_docs.tasks import Batch, Task
 
 Weights = dict[str, Array]
+ADAM_EPSILON = 1e-8  # keeps the divisor of a zero gradient above zero, as in Adam's paper
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,8 @@ class Model:
             x, head = run.hidden_states[layer - 1], run.heads[layer - 1]
             attention = attention_backward(dx, *head, is_causal=self.is_causal, scale=self.scale)
             d_qkv = (attention.query, attention.key, attention.value)
-            # The residual connection passes dx on; without it, dx has only the layer's part.
+            # The gradient of the input sums what the residual connection passes on, which is 0
+            # without one, and what the three projections pass on.
             dx = dx if self.has_residual else 0 * dx
             for role, gradient in zip("QKV", d_qkv, strict=True):
                 gradients[f"W_{role}{layer}"] = matrix_gradient(x, gradient)
@@ -166,9 +168,9 @@ def cross_entropy(logits: Array, targets: Array) -> tuple[Array, Array]:
 
 
 class Adam:
-    """The Adam optimiser, which can also shrink the weights.
+    """The Adam optimiser, with decoupled weight decay (AdamW).
 
-    In each step a weight loses the fraction `rate * decay` of itself.
+    The decay multiplies each weight by `1 - rate * decay` in each step.
 
     Source: Kingma and Ba 2015; the decay: Loshchilov and Hutter 2019.
     """
@@ -192,8 +194,9 @@ class Adam:
             # Bias correction: both averages start at zero.
             mean = mean / (1 - self.beta_1**self.count)
             square = square / (1 - self.beta_2**self.count)
+            # Not multiplied by 1 without decay, because pages record every operation of a step.
             decayed = (1 - self.rate * self.decay) * weights[name] if self.decay else weights[name]
-            updated[name] = decayed - self.rate * mean / (square**0.5 + 1e-8)
+            updated[name] = decayed - self.rate * mean / (square**0.5 + ADAM_EPSILON)
         return updated
 
 

@@ -56,11 +56,12 @@ def induction(
 
     All other tokens differ, and the position of the first occurrence is drawn at random.
     """
+    # The order of random numbers is a random permutation of the vocabulary.
     permutations = numpy.argsort(random_state.random_sample((batch_size, vocabulary)), axis=1)
     distinct = permutations[:, : length - 1]
     position = random_state.randint(0, length - 2, batch_size)
-    row = numpy.arange(batch_size)
-    repeated, next_token = distinct[row, position], distinct[row, position + 1]
+    sequence = numpy.arange(batch_size)
+    repeated, next_token = distinct[sequence, position], distinct[sequence, position + 1]
     tokens = numpy.concatenate([distinct, repeated[:, None]], axis=1)
     targets = numpy.zeros((batch_size, length, vocabulary))
     targets[:, -1, :] = one_hot(next_token, vocabulary)
