@@ -9,10 +9,12 @@ from attention_docs.arrays import Array
 from attention_docs.model.llama import Layer, Llama
 from attention_docs.model.tokenizer import Tokenizer
 
-# What the file calls the weights of a layer, in the order of `Layer`, and a letter for each axis.
-LAYER = {"attn_norm": "d", "attn_q": "dq", "attn_k": "dk", "attn_v": "dk", "attn_output": "qd",
-         "ffn_norm": "d", "ffn_gate": "df", "ffn_up": "df", "ffn_down": "fd"}  # fmt: skip
-UNSUPPORTED = ("llama.rope.scaling", "llama.expert")
+# The names of a layer's weights in the file, in the order of `Layer`, with a letter for the size of
+# each axis, as in `sizes` of `_model`.
+LAYER_AXES = {"attn_norm": "d", "attn_q": "dq", "attn_k": "dk", "attn_v": "dk", "attn_output": "qd",
+              "ffn_norm": "d", "ffn_gate": "df", "ffn_up": "df", "ffn_down": "fd"}  # fmt: skip
+# The beginnings of settings that change the computation in ways that `Llama` does not know.
+UNSUPPORTED_SETTINGS = ("llama.rope.scaling", "llama.expert")
 
 
 def read_gguf(path: str | Path) -> tuple[Llama, Tokenizer]:
@@ -23,7 +25,7 @@ def read_gguf(path: str | Path) -> tuple[Llama, Tokenizer]:
         OSError: if the file cannot be read.
         ValueError: if it is not a GGUF file of a model that `Llama` and `Tokenizer` compute.
     """
-    try:
+    try:  # imported here, because only this function needs the optional package
         from gguf import GGUFReader
         from gguf.quants import dequantize
     except ImportError as error:
@@ -43,7 +45,13 @@ def read_gguf(path: str | Path) -> tuple[Llama, Tokenizer]:
 
 
 def _model(settings: dict[str, Any], tensors: dict[str, Array]) -> Llama:
-    """Return the model; refuse settings and tensors that it does not compute with."""
+    """Build the model from the settings and tensors of a file.
+
+    Raises:
+        KeyError: if a setting is missing.
+        ValueError: if a tensor is missing or of the wrong shape, or the file has tensors or
+            settings that `Llama` does not use.
+    """
     heads, kv_heads = (settings[f"llama.attention.head_count{end}"] for end in ("", "_kv"))
     d, d_ff = (settings[f"llama.{name}_length"] for name in ("embedding", "feed_forward"))
     d_k = settings.get("llama.rope.dimension_count", d // heads)
@@ -51,11 +59,12 @@ def _model(settings: dict[str, Any], tensors: dict[str, Array]) -> Llama:
     sizes = {"d": d, "q": heads * d_k, "k": kv_heads * d_k, "f": d_ff, "v": vocabulary}
 
     def take(name: str, axes: str) -> Array:
-        """Remove a tensor from the unused ones, and return it if its shape is right."""
-        tensor, shape = tensors.pop(f"{name}.weight", None), tuple(sizes[axis] for axis in axes)
+        """Take a tensor out of `tensors`, so that only unused ones remain, and check its shape."""
+        tensor = tensors.pop(f"{name}.weight", None)
+        shape = tuple(sizes[axis] for axis in axes)
         if tensor is None or tensor.shape != shape:
-            seen = "is missing" if tensor is None else f"has shape {tensor.shape}"
-            raise ValueError(f"its tensor {name}.weight {seen}; expected shape {shape}")
+            problem = "is missing" if tensor is None else f"has shape {tensor.shape}"
+            raise ValueError(f"its tensor {name}.weight {problem}; expected shape {shape}")
         return tensor
 
     embeddings = take("token_embd", "dv").T
@@ -67,13 +76,14 @@ def _model(settings: dict[str, Any], tensors: dict[str, Array]) -> Llama:
         context=settings["llama.context_length"],
         embeddings=embeddings,
         layers=[
-            Layer(*(take(f"blk.{number}.{name}", axes) for name, axes in LAYER.items()))
+            Layer(*(take(f"blk.{number}.{name}", axes) for name, axes in LAYER_AXES.items()))
             for number in range(settings["llama.block_count"])
         ],
         output_norm=take("output_norm", "d"),
         # Many models tie the output matrix to the embeddings.
         W_vocabulary=take("output", "dv") if "output.weight" in tensors else embeddings.T,
     )
-    if unknown := [*tensors, *(name for name in settings if name.startswith(UNSUPPORTED))]:
-        raise ValueError(f"it has {unknown[0]}, which this model does not compute")
+    unused = [*tensors, *(name for name in settings if name.startswith(UNSUPPORTED_SETTINGS))]
+    if unused:
+        raise ValueError(f"it has {unused[0]}, which this model does not compute")
     return model
