@@ -117,7 +117,6 @@ def prepare_inputs(
     scale = _resolve_scale(query, scale, limit)
     softcap = _resolve_softcap(xp, query, softcap)
     scores_shape, batch = _infer_shapes(query, key, value, enable_gqa)
-    # Clip the window to the sequence: a wider one might not fit the array's integers.
     return Inputs(
         xp=xp,
         dtype=dtype,
@@ -128,6 +127,7 @@ def prepare_inputs(
         attn_mask=attn_mask,
         max_bias=0.0 if attn_mask is None else _max_bias(xp, attn_mask, scores_shape, query),
         scale=scale,
+        # Clip the window to the sequence: a wider one might not fit the array's integers.
         left=None if left is None else min(left, scores_shape[-2]),
         right=None if right is None else min(right, scores_shape[-1]),
         softcap=softcap,

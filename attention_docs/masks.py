@@ -153,7 +153,7 @@ def create_mask(
     every_pair = xp.ones((queries, keys), dtype=xp.bool, device=device)
     query, key = (xp.arange(n, device=device) for n in (queries, keys))
     visible = mask(query[:, None], key[None, :])
-    dtype = getattr(visible, "dtype", with_article(visible))
+    dtype = getattr(visible, "dtype", with_article(visible))  # `a bool` where it is no array
     if dtype != every_pair.dtype:
         raise TypeError(f"mask returned {dtype}; expected an array of dtype {every_pair.dtype}")
     shape = broadcast_shapes(tuple(visible.shape), every_pair.shape)

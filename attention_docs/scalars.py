@@ -11,7 +11,7 @@ from attention_docs.arrays import dtype_kind, is_scalar, namespace
 
 
 def whole_number(name: str, value: Any) -> int:
-    """Return a whole number as a Python int, which does not overflow as a NumPy int8 does.
+    """Return a whole number as a Python int, which cannot overflow as NumPy's integers can.
 
     Raises:
         TypeError: if it is a fraction, a boolean, or not a number.
@@ -44,21 +44,20 @@ def count(name: str, value: Any, least: int = 0) -> int:
 def size(name: str, value: Any, least: int = 0) -> int:
     """Return a whole number that can be the length of an axis.
 
-    No address space holds 2**60 numbers of 64 bits. Beyond that, NumPy's errors do not name the
-    argument, and `arange(2**63)` of int64 is even empty.
-
     Raises:
         TypeError: if it is not a whole number.
         ValueError: if it is too small or too large.
     """
     number = count(name, value, least)
+    # No address space holds 2**60 numbers of 64 bits. NumPy's errors for such sizes do not name the
+    # argument, and `arange(2**63)` of int64 is even empty.
     if number >= 2**60:
         raise ValueError(f"{name} is {number}; expected fewer than 2**60")
     return number
 
 
 def real_number(name: str, value: Any) -> float:
-    """Return a real number as a Python float, which does not promote float32 arrays to float64.
+    """Return a real number as a Python float: NumPy's float64 would promote float32 arrays.
 
     Raises:
         TypeError: if it is not a single real number; a boolean is not one.
