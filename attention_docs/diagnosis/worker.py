@@ -244,7 +244,15 @@ def run_case(
     settings: Settings,
     stdout: int,
 ) -> Outcome:
-    """Call the function with a case; note its warnings, and its output to a file descriptor."""
+    """Call the function with a case, and note its warnings and whether it prints.
+
+    Args:
+        function: the function.
+        case: the case.
+        description: the function's properties.
+        settings: how to call it.
+        stdout: the descriptor of the file or pipe that stdout is written to.
+    """
     size_before = os.fstat(stdout).st_size
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -266,7 +274,7 @@ def run_case(
 
 
 def failed_outcome(error: BaseException) -> Outcome:
-    """Describe an error; if a `raise` or `assert` of the function made it, it is a refusal."""
+    """Describe an error; it is a refusal if a `raise` or `assert` of the reader's code made it."""
     frames = traceback.extract_tb(error.__traceback__)
     our_folder = os.path.dirname(__file__)
     their_frames = [frame for frame in frames if not frame.filename.startswith(our_folder)]
@@ -290,32 +298,38 @@ def call_function(
     arguments = {name: to_argument(value, case, library, dtype) for name, value in values.items()}
     if case.gradients:
         return Outcome(gradients(function, case, description, settings, arguments))
-    array_names = [name for name, value in values.items() if isinstance(value, np.ndarray)]
     out_name = description.names.get("out", "")
+    array_names = [name for name, value in values.items() if isinstance(value, np.ndarray)]
     before = {name: libraries.to_numpy(arguments[name]) for name in array_names}
     returned = call_by_position(function, arguments, description)
     if description.is_required("out") and returned is None:
         returned = arguments[out_name]
     output, item = find_output(returned, case, description, settings)
-    after = {name: libraries.to_numpy(arguments[name]) for name in array_names}
     changed = [
         name
-        for name in array_names
-        if name != out_name and not np.array_equal(before[name], after[name], equal_nan=True)
+        for name, array in before.items()
+        if name != out_name
+        and not np.array_equal(array, libraries.to_numpy(arguments[name]), equal_nan=True)
     ]
     problems = [f"it changes its input {', '.join(changed)}"] if changed else []
     notes = []
     mismatches = dtype_or_device_mismatches(output, arguments[array_names[0]])
     if library == "torch":
         problems += mismatches
-    elif case.dtype == "float32":  # NumPy widens by itself, as where a factor is np.float64
-        notes = mismatches
+    elif case.dtype == "float32":
+        notes = mismatches  # no problem, because NumPy itself widens, for example by np.float64
+    results = {"output": output_from_layout(output, case, description, settings)}
+    return Outcome(results, problems=tuple(problems), notes=tuple(notes), item=item)
+
+
+def output_from_layout(
+    output: Any, case: Case, description: Description, settings: Settings
+) -> Array:
+    """Convert an output to a (b, h, m, d_v) array, or that of a layer to (b, m, d_model)."""
     result = libraries.to_numpy(output)
     if isinstance(case.call, LayerCall):
-        result = calling.layer_to_layout(result, settings.layout or "bnd")
-    else:
-        result = calling.from_layout(result, calling.output_layout(description, settings))
-    return Outcome({"output": result}, problems=tuple(problems), notes=tuple(notes), item=item)
+        return calling.layer_to_layout(result, settings.layout or "bnd")
+    return calling.from_layout(result, calling.output_layout(description, settings))
 
 
 def dtype_or_device_mismatches(output: Any, argument: Any) -> list[str]:
@@ -341,7 +355,10 @@ def call_by_position(
 
 
 def to_argument(value: Any, case: Case, library: str, dtype: str) -> Any:
-    """Convert an array to the function's library, strided if the case demands it."""
+    """Convert an array, or each array of a tuple, to the function's library.
+
+    In a strided case it is not contiguous. Other values are returned as they are.
+    """
     if isinstance(value, tuple) and any(isinstance(item, np.ndarray) for item in value):
         return tuple(to_argument(item, case, library, dtype) for item in value)
     if not isinstance(value, np.ndarray):
