@@ -18,11 +18,12 @@ LAYER_LAYOUTS = ("bnd", "nbd")
 LIBRARIES = ("torch", "jax", "cupy", "array_api_strict", "numpy")
 MASKS = ("keep", "hide", "additive", "ones")
 
-# What turns off randomness, by argument name.
+# The values that turn off randomness, by argument name.
 WITHOUT_DROPOUT = {
     **dict.fromkeys(("dropout", "dropout_p", "attn_dropout", "dropout_rate"), 0.0),
     **dict.fromkeys(("training", "train"), False),
 }
+# The default of a required argument. It is truthy.
 EMPTY = inspect.Parameter.empty
 
 
@@ -111,7 +112,7 @@ def to_layout(array: Array, layout: str) -> Array:
 def from_layout(array: Array, layout: str) -> Array:
     """Convert a result in a layout to (b, h, n, d); the inverse of `to_layout`.
 
-    A result with another number of axes stays as it is.
+    A result with another number of axes is returned as it is, and is reported as of wrong shape.
     """
     if array.ndim != len(layout):
         return array
@@ -121,12 +122,20 @@ def from_layout(array: Array, layout: str) -> Array:
 
 
 def output_layout(description: Description, settings: Settings) -> str:
-    """Return the layout of the output; functions of transformers move heads behind positions."""
+    """Return the layout of the output.
+
+    It is the layout of the arguments, except for the functions of the package transformers, whose
+    first argument is a module: they return (b, n, h, d).
+    """
     return "bnhd" if "module" in description.names else settings.layout or "bhnd"
 
 
 def mask_to_layout(mask: Array, layout: str) -> Array:
-    """Return a mask with the number of axes that the scores have in a layout."""
+    """Return a mask that broadcasts to the scores in a layout.
+
+    Raises:
+        UnsupportedError: if the layout lacks an axis of the batch that is longer than 1.
+    """
     if layout in ("bhnd", "bnhd"):
         return mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
     if mask.ndim < 4:
@@ -154,12 +163,12 @@ def translate_arguments(
             raise UnsupportedError(
                 f"it has no argument recognised as {name}; if there is one, pass --names {name}=..."
             )
-    fixed = {
+    without_dropout = {
         name: value
         for name, value in WITHOUT_DROPOUT.items()
         if name in description.defaults or name in names.values()
     }
-    return fixed | {names[name]: value for name, value in values.items()}
+    return without_dropout | {names[name]: value for name, value in values.items()}
 
 
 def attention_arguments(call: Call, description: Description, settings: Settings) -> dict[str, Any]:
@@ -230,7 +239,12 @@ def with_full_masks(call: Call) -> Call:
 
 
 def mask_arguments(mask: Array, names: Mapping[str, str], settings: Settings) -> dict[str, Any]:
-    """Return a mask as the function's argument: for pairs of positions, or for keys alone."""
+    """Return a mask as the function's argument: for each query and key, or for keys only.
+
+    Raises:
+        UnsupportedError: if the function only takes a mask for keys, and this one differs between
+            queries or heads.
+    """
     converted = convert_mask(mask, settings.mask)
     if "mask" in names and not settings.keys_only:
         return {"mask": mask_to_layout(converted, settings.layout or "bhnd")}
@@ -291,7 +305,11 @@ def weight_arguments(call: LayerCall, description: Description) -> dict[str, Any
 
 
 def layer_to_layout(rows: Array, layout: str) -> Array:
-    """Convert (b, n, d) rows to a layout; its own inverse."""
+    """Convert (b, n, d) rows to a layout, or back, as a swap of two axes is its own inverse.
+
+    Raises:
+        UnsupportedError: if the layout has no axis of the batch.
+    """
     if layout == "nd":
         raise UnsupportedError("layout nd has no axis of the batch")
     return rows.swapaxes(0, 1) if layout == "nbd" else rows
@@ -300,5 +318,5 @@ def layer_to_layout(rows: Array, layout: str) -> Array:
 def index_in_layout(index: tuple[int, ...], layout: str, call: Call | LayerCall) -> list[int]:
     """Convert an index of a (b, h, n, d) or (b, n, d) result to the reader's layout."""
     order = "bnd" if isinstance(call, LayerCall) else "bhnd"
-    axes = dict(zip(order, index, strict=False))
+    axes = dict(zip(order, index, strict=True))
     return [int(axes[axis]) for axis in layout if axis in axes]
