@@ -55,15 +55,15 @@ def errors(dtype, query, key, value, options):
     generator = np.random.default_rng(0)
     arrays = [round_to(generator.standard_normal(shape), dtype) for shape in (query, key, value)]
     exact = formula(*(array.astype(np.longdouble) for array in arrays), **options)
-    row = {}
+    by_library = {}
     for name, library in LIBRARIES.items():
         output = our_output(library, dtype, arrays, options)
-        row[name] = output if isinstance(output, str) else largest_error(output, exact)
-    if isinstance(row["PyTorch"], str):
-        row["PyTorch's own"] = row["PyTorch"]  # why it was not measured
+        by_library[name] = output if isinstance(output, str) else largest_error(output, exact)
+    if isinstance(by_library["PyTorch"], str):
+        by_library["PyTorch's own"] = by_library["PyTorch"]  # why it was not measured
     else:
-        row["PyTorch's own"] = largest_error(torch_output(dtype, arrays, options), exact)
-    return row
+        by_library["PyTorch's own"] = largest_error(torch_output(dtype, arrays, options), exact)
+    return by_library
 
 
 def largest_error(output, exact):

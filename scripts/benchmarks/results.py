@@ -74,12 +74,16 @@ def blas():
 
 def write(result):
     """Write a result as JSON to the file that the command line names, or else to stdout."""
-    # A list of numbers takes one line, and so does a matrix of whole numbers.
     text = json.dumps(result, indent=1) + "\n"
-    text = re.sub(r"\[[\s\d.,e-]+\]", lambda numbers: " ".join(numbers[0].split()), text)
-    text = re.sub(r"\[(\s*\[[\s\d,]+\],?)+\s*\]", lambda matrix: " ".join(matrix[0].split()), text)
+    # Join the lines of a list of numbers, and the lines of a matrix of whole numbers.
+    text = re.sub(r"\[[\s\d.,e-]+\]", join_lines, text)
+    text = re.sub(r"\[(\s*\[[\s\d,]+\],?)+\s*\]", join_lines, text)
     if len(sys.argv) > 1:
         with open(sys.argv[1], "w", encoding="utf-8") as file:
             file.write(text)
     else:
         sys.stdout.write(text)
+
+
+def join_lines(match):
+    return " ".join(match[0].split())

@@ -27,6 +27,7 @@ from attention_docs.diagnosis.checking import check_with
 from attention_docs.diagnosis.libraries import LoadError
 from attention_docs.diagnosis.worker import InProcessWorker
 
+# What each operator is replaced by.
 SWAPS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult,
     ast.FloorDiv: ast.Mult, ast.Mod: ast.Add, ast.Pow: ast.Mult, ast.MatMult: ast.Mult,
@@ -63,7 +64,7 @@ def main(package):
     # The check changes the weights of a layer, so calls are made of a new one.
     outputs = outputs_of(ADAPTERS[package](module), calls)
     tree = ast.parse(code)
-    for mutation in list(mutations(tree)):
+    for mutation in list(mutations(tree)):  # a list, because the loop changes the tree
         if mutation.statement.lineno not in executed:
             continue
         with applied(mutation) as change:
@@ -98,14 +99,17 @@ def code_of(module, name):
 
 
 def define(module, code):
-    """Replace functions of a module, or the method `forward` of its class `Attention`."""
+    """Replace functions of a module, or the method `forward` of its class `Attention`.
+
+    A method is defined as a function of the module first.
+    """
     exec(compile(code, MUTANT_FILE, "exec"), vars(module))
     if "forward" in vars(module):
         module.Attention.forward = module.forward
 
 
 def executed_lines(module, code, attention):
-    """Return the lines of the code that the cases execute."""
+    """Return the numbers of the lines of the code that the cases execute."""
     define(module, code)
     executed = set()
 
@@ -142,12 +146,13 @@ def compare_reports(original, mutant):
         return {"is_detected": True, "raises": True, "names": [], "reason": "it cannot be called"}
     pairs = zip(original.verdicts, mutant.verdicts, strict=True)
     changed = [verdict for before, verdict in pairs if verdict.status != before.status]
-    wrong = [verdict for verdict in changed if verdict.status == "wrong"] or changed
+    wrong = [verdict for verdict in changed if verdict.status == "wrong"]
+    reasons = [verdict.reason for verdict in (*wrong, *changed)]  # preferably of a wrong case
     return {
         "is_detected": bool(changed),
         "raises": all(verdict.status == "not supported" for verdict in changed),
         "names": sorted({mistake.name for verdict in wrong for mistake in verdict.mistakes}),
-        "reason": wrong[0].reason if wrong else "",
+        "reason": reasons[0] if reasons else "",
     }
 
 

@@ -13,7 +13,7 @@ from attention_docs.model.sampling import next_token_probabilities
 from attention_docs.publish.before.figures.real_model import draw_heads
 from attention_docs.render import heatmap
 
-LONGEST = 100  # tokens
+MAX_TOKENS = 100
 STYLE = Path(__file__).parents[2] / "docs" / "assets" / "site.css"
 PAGE = """\
 <!doctype html>
@@ -51,31 +51,30 @@ def main():
     try:
         model, tokenizer = read_gguf(path[0] if path else weights_file())
         tokens = tokenizer.encode(text)
-        if len(tokens) > LONGEST:
-            raise ValueError(f"the text has {len(tokens)} tokens; expected at most {LONGEST}")
+        if len(tokens) > MAX_TOKENS:
+            raise ValueError(f"the text has {len(tokens)} tokens; expected at most {MAX_TOKENS}")
         run = list(model.run(tokens))
     except (ImportError, OSError, ValueError) as error:
         sys.exit(f"model: {error}")
     weights = heads.all_weights(run)
     names = words(tokenizer, tokens)
     probabilities = next_token_probabilities(model.compute_logits(run[-1].hidden)[-1])
-    likeliest = [
+    most_likely = [
         (tokenizer.decode([int(token)]), float(probabilities[token]))
         for token in np.argsort(-probabilities)[:10]
     ]
-    kinds = strongest_heads(model, weights, names)
+    kinds = scores_of_heads(model, weights, names)
     print("tokens:", " | ".join(names))
-    print(
-        "next:", ", ".join(f"{word.strip()!r} {probability:.3f}" for word, probability in likeliest)
-    )
+    print("next:", ", ".join(f"{word.strip()!r} {number:.3f}" for word, number in most_likely))
     for kind, scores in kinds.items():
-        best = heads.strongest(scores, 3)
-        print(f"{kind}:", ", ".join(f"layer {h.layer} head {h.head} {scores[h]:.3f}" for h in best))
-    Path(page).write_text(page_of(text, names, likeliest, weights, kinds), encoding="utf-8")
+        strongest = heads.strongest(scores, 3)
+        listed = [f"layer {head.layer} head {head.head} {scores[head]:.3f}" for head in strongest]
+        print(f"{kind}:", ", ".join(listed))
+    Path(page).write_text(page_of(text, names, most_likely, weights, kinds), encoding="utf-8")
     print("all heads:", page)
 
 
-def strongest_heads(model, weights, names):
+def scores_of_heads(model, weights, names):
     """Return the (layers, h) scores of each kind that the text is long enough for."""
     repeated = heads.repeated_sequence(model, min(REPEATED_LENGTH, model.context // 2), seed=0)
     kinds = {"induction, on random tokens": heads.induction(run_weights(model, repeated))}
@@ -88,7 +87,7 @@ def strongest_heads(model, weights, names):
     return kinds
 
 
-def page_of(text, names, likeliest, weights, kinds):
+def page_of(text, names, most_likely, weights, kinds):
     """Return the page as HTML."""
     percent = np.rint(100 * weights).astype(int).tolist()
     side = len(names)
@@ -107,7 +106,7 @@ def page_of(text, names, likeliest, weights, kinds):
         drawings.append(f"<h3>{html.escape(title)}</h3>{picture}")
     rows = [
         f"<tr><td>{html.escape(word)}</td><td>{probability:.4f}</td></tr>"
-        for word, probability in likeliest
+        for word, probability in most_likely
     ]
     return PAGE.format(
         title=html.escape(text),
