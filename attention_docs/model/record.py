@@ -43,7 +43,7 @@ TEXTS = (
     "We looked up antidisestablishmentarianism, otorhinolaryngology, hippopotamuses, "
     "palaeontologists and archaeopteryx.",
 )
-REPEATED_LENGTH = 40  # random tokens, followed by a copy of them
+REPEATED_LENGTH = 40  # random tokens, before the copy of them
 SEEDS = range(8)
 CONTINUATION_LENGTH = 20
 
@@ -179,39 +179,45 @@ def run_weights(model: Llama, tokens: Sequence[int], **options: Any) -> Array:
 def pronoun_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     """Rank the heads on some sentences, and test the best head on held-out ones.
 
-    The score of a head is its mean weight from *they* on the antecedent minus that on the other
-    noun. A sentence counts as correct if the antecedent has the larger weight.
+    The score of a head is its weight from *they* on the antecedent minus its weight on the other
+    noun, averaged over the sentences. A sentence counts as correct if the antecedent has the larger
+    weight.
     """
     selection = list(antecedents.sentences(antecedents.SELECTION_FRAMES))
     held_out = list(antecedents.sentences(antecedents.HELD_OUT_FRAMES))
-    on_nouns = noun_weights(model, tokenizer, selection)  # (sentences, nouns, layers, h)
-    scores = np.mean(on_nouns[:, 0] - on_nouns[:, 1], axis=0)
-    best = heads.strongest(scores, 1)[0]
-    tested = noun_weights(model, tokenizer, held_out)[:, :, best.layer, best.head]
-    is_correct = tested[:, 0] > tested[:, 1]
+    selection_weights = noun_weights(model, tokenizer, selection)
+    on_antecedent, on_other = selection_weights[:, 0], selection_weights[:, 1]
+    scores = np.mean(on_antecedent - on_other, axis=0)  # (layers, h)
+    fraction_correct = np.mean(on_antecedent > on_other, axis=0)  # (layers, h)
+    ranking = heads.strongest(scores, scores.size)
+    best = ranking[0]
+    held_out_weights = noun_weights(model, tokenizer, held_out)[:, :, best.layer, best.head]
+    is_correct = held_out_weights[:, 0] > held_out_weights[:, 1]
     is_first = np.array([sentence.is_first for sentence in held_out])
-    order = heads.strongest(scores, scores.size)
-    fraction = np.mean(on_nouns[:, 0] > on_nouns[:, 1], axis=0)
     return {
         "scores": scores,
         "best": list(best),
         "score": float(scores[best]),
-        "ranked": {"best": percent(fraction[best]), "opening": percent(fraction[PRONOUN_HEAD])},
-        "rank_of_opening": order.index(PRONOUN_HEAD) + 1,
+        "ranked": {
+            "best": percent(fraction_correct[best]),
+            "opening": percent(fraction_correct[PRONOUN_HEAD]),
+        },
+        "rank_of_opening": ranking.index(PRONOUN_HEAD) + 1,
         "score_of_opening": float(scores[PRONOUN_HEAD]),
+        # Compared with rules that always choose the same position; the first token is no noun.
         "right": {
             "this head": percent(np.mean(is_correct)),
             "nearest noun": percent(np.mean(~is_first)),
             "first noun": percent(np.mean(is_first)),
             "first token": 0,
         },
-        "mean_weights": rounded(np.mean(tested, axis=0), 4),
+        "mean_weights": rounded(np.mean(held_out_weights, axis=0), 4),
         "right_if_first": percent(np.mean(is_correct[is_first])),
         "right_if_second": percent(np.mean(is_correct[~is_first])),
         "wrong": [held_out[index].text for index in np.flatnonzero(~is_correct)],
         "trial": {
-            sentence.text: [sentence.antecedent, *rounded(on_both, 3)]
-            for sentence, on_both in zip(held_out, tested, strict=True)
+            sentence.text: [sentence.antecedent, *rounded(weights, 3)]
+            for sentence, weights in zip(held_out, held_out_weights, strict=True)
         },
     }
 
@@ -221,14 +227,17 @@ def percent(fraction: Any) -> float:
 
 
 def noun_weights(model: Llama, tokenizer: Tokenizer, sentences: Sequence[Sentence]) -> Array:
-    """Return the weights from *they* on antecedent and other noun, (sentences, 2, layers, h)."""
+    """Return the weights from *they* on antecedent and other noun, (sentences, 2, layers, h).
+
+    The weights on the tokens of a noun are added.
+    """
     weights = []
     for sentence in sentences:
         tokens = tokenizer.encode(sentence.text)
-        of_pronoun = run_weights(model, tokens)[..., -1, :]
+        pronoun_weights = run_weights(model, tokens)[..., -1, :]  # (layers, h, n)
         nouns = (sentence.antecedent, sentence.other)
         positions = [positions_of(tokenizer, tokens, noun) for noun in nouns]
-        weights.append([np.sum(of_pronoun[..., of_noun], axis=-1) for of_noun in positions])
+        weights.append([np.sum(pronoun_weights[..., p], axis=-1) for p in positions])
     return np.asarray(weights)
 
 
@@ -250,11 +259,12 @@ def sinks(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str, Any]:
         scores: the (layers, h) mean weights on the first token of the texts.
     """
     of_sentence = heads.first_token(run_weights(model, tokenizer.encode(SENTENCE)))
-    whole, hidden = [], []
+    visible_losses, hidden_losses = [], []
     for text in TEXTS:
         tokens = tokenizer.encode(text)
-        whole.append(losses(model, tokens)[1:])
-        hidden.append(losses(model, tokens, mask=without_first(len(tokens)))[1:])
+        # The loss of the second token is left out, because it is predicted from the first alone.
+        visible_losses.append(losses(model, tokens)[1:])
+        hidden_losses.append(losses(model, tokens, mask=without_first(len(tokens)))[1:])
     capital = tokenizer.encode(CAPITAL)
     paris = tokenizer.encode(" Paris")[0]
     next_word = softmax(model.logits(capital)[-1])
@@ -263,8 +273,8 @@ def sinks(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str, Any]:
         "share": percent(np.mean(of_sentence > 0.5)),
         "share_of_texts": percent(np.mean(scores > 0.5)),
         "by_layer": rounded(np.mean(of_sentence, axis=1), 3),
-        "loss": float(np.mean(np.concatenate(whole))),
-        "loss_hidden": float(np.mean(np.concatenate(hidden))),
+        "loss": float(np.mean(np.concatenate(visible_losses))),
+        "loss_hidden": float(np.mean(np.concatenate(hidden_losses))),
         "paris": float(next_word[paris]),
         "paris_hidden": float(next_word_hidden[paris]),
         "instead": tokenizer.decode([int(np.argmax(next_word_hidden))]),
@@ -286,10 +296,10 @@ def losses(model: Llama, tokens: Sequence[int], **options: Any) -> Array:
 
 def losses_on_repetition(model: Llama, head: Head) -> dict[str, Any]:
     """Return the loss by position on repeated random tokens, with and without a head."""
-    texts = [heads.repeated_sequence(model, REPEATED_LENGTH, seed) for seed in SEEDS]
-    without = with_output_of(head, 0.0)
-    by_position = np.mean([losses(model, tokens) for tokens in texts], axis=0)
-    ablated = np.mean([losses(model, tokens, replace_heads=without) for tokens in texts], axis=0)
+    sequences = [heads.repeated_sequence(model, REPEATED_LENGTH, seed) for seed in SEEDS]
+    zeroed = with_output_of(head, 0.0)
+    by_position = np.mean([losses(model, tokens) for tokens in sequences], axis=0)
+    ablated = np.mean([losses(model, tokens, replace_heads=zeroed) for tokens in sequences], axis=0)
     return {
         "head": list(head),
         "losses": rounded(by_position, 3),
@@ -329,7 +339,7 @@ def next_words(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def continued(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return how a text is continued greedily, and whether it is the same without a cache."""
+    """Continue a text greedily with a cache, and compare with a continuation without a cache."""
     tokens = tokenizer.encode(STORY)
     generator = continue_greedily(model, tokens)
     with_cache = [next(generator) for _ in range(CONTINUATION_LENGTH)]
@@ -369,34 +379,33 @@ def ablation(
     After the opening sentence the model's first choice counts as correct; in a repeated sequence
     it is the token after the previous occurrence.
     """
-    held_out = [
-        tokenizer.encode(sentence.text)
-        for sentence in antecedents.sentences(antecedents.HELD_OUT_FRAMES)
-    ]
     opening = tokenizer.encode(SENTENCE)
     word = int(np.argmax(model.logits(opening)[-1]))
     sequence = heads.repeated_sequence(model, REPEATED_LENGTH, SEEDS[0])
     # Each token of the copy but the last predicts the one after it.
-    rows = np.arange(REPEATED_LENGTH, len(sequence) - 1)
+    predicting = np.arange(REPEATED_LENGTH, len(sequence) - 1)
     copies = sequence[REPEATED_LENGTH + 1 :]
 
-    def compare(head: Head, text: Sequence[int], rows: Any, correct: Any) -> list[float]:
+    def compare(head: Head, text: Sequence[int], positions: Any, correct: Any) -> list[float]:
         """Return the mean logit of the correct words: with the head, zeroed, and mean-ablated."""
-        outputs = [
-            steps.attention.output[head.head]
-            for tokens in held_out
-            for layer, steps in enumerate(model.run(tokens))
-            if layer == head.layer
-        ]
-        mean = np.mean(np.concatenate(outputs), axis=0)
+        mean = mean_output(model, tokenizer, head)
         replacements = (None, with_output_of(head, 0.0), with_output_of(head, mean))
         return [
-            round(float(np.mean(model.logits(text, replace_heads=r)[rows, correct])), 3)
+            round(float(np.mean(model.logits(text, replace_heads=r)[positions, correct])), 3)
             for r in replacements
         ]
 
     return {
         "word": name_of(tokenizer, word),
         "logits": compare(pronoun, opening, -1, word),
-        "repeated": compare(induction_head, sequence[:-1], rows, copies),
+        "repeated": compare(induction_head, sequence[:-1], predicting, copies),
     }
+
+
+def mean_output(model: Llama, tokenizer: Tokenizer, head: Head) -> Array:
+    """Return the (d_k,) mean output of a head over all tokens of the held-out sentences."""
+    outputs = []
+    for sentence in antecedents.sentences(antecedents.HELD_OUT_FRAMES):
+        run = list(model.run(tokenizer.encode(sentence.text)))
+        outputs.append(run[head.layer].attention.output[head.head])
+    return np.asarray(np.mean(np.concatenate(outputs), axis=0))
