@@ -125,8 +125,8 @@ def with_permuted_masks(order: Callable[[Array, int, int], Array]) -> StepFuncti
     """Return the changed steps if sequences and heads get the masks of wrong sequences.
 
     Args:
-        order: takes arange(b), b and h; returns (b, h) indices, the sequence whose mask is applied
-            to each sequence and head.
+        order: takes the indices of the sequences, arange(b), and the sizes b and h; returns (b, h)
+            indices of the sequence whose mask is applied to each sequence and head.
     """
 
     def mask(call: Call) -> Array:
