@@ -9,7 +9,7 @@ from textwrap import fill, indent
 from typing import Any
 
 from attention_docs.diagnosis.calling import Settings
-from attention_docs.diagnosis.cases import Case
+from attention_docs.diagnosis.cases import Case, Limits
 from attention_docs.diagnosis.comparing import Mistakes
 
 OK, NOT_SUPPORTED, ON_PURPOSE, WRONG = "ok", "not supported", "on purpose", "wrong"
@@ -71,8 +71,7 @@ class Report:
 
 
 INDENT = 4 * " "
-# Of a line that lists cases.
-WIDTH = 88
+LINE_WIDTH = 88
 LIBRARY_NAMES = {
     "numpy": "NumPy",
     "torch": "PyTorch",
@@ -142,7 +141,15 @@ def heading(report: Report) -> str:
         labels.append("always causal")
     if settings.item is not None:
         labels.append(f"output: item {settings.item!r}")
-    limits = settings.limits
+    labels += limit_labels(settings.limits)
+    if settings.mask:
+        labels.append(mask_label(settings.mask, settings))
+    return f"{report.target} ({', '.join(labels)})"
+
+
+def limit_labels(limits: Limits) -> list[str]:
+    """Format the limits of the sizes that a function takes."""
+    labels = []
     if limits.equal_widths:
         labels.append("only d_v = d_k")
     if limits.equal_lengths:
@@ -151,14 +158,17 @@ def heading(report: Report) -> str:
         labels.append(f"only widths such as {limits.widths[0]}")
     if limits.multiple > 1:
         labels.append(f"only lengths in multiples of {limits.multiple}")
-    if settings.mask:
-        shape = ""
-        if settings.keys_only:
-            shape = " (b, n)"
-        elif settings.full_masks:
-            shape = " (b, h, m, n)"
-        labels.append(f"mask{shape}: {MASK_LABELS[settings.mask]}")
-    return f"{report.target} ({', '.join(labels)})"
+    return labels
+
+
+def mask_label(kind: str, settings: Settings) -> str:
+    """Format the shape of a mask, if it does not broadcast to the scores, and its meaning."""
+    shape = ""
+    if settings.keys_only:
+        shape = " (b, n)"
+    elif settings.full_masks:
+        shape = " (b, h, m, n)"
+    return f"mask{shape}: {MASK_LABELS[kind]}"
 
 
 def ok_line(report: Report) -> list[str]:
@@ -178,7 +188,7 @@ def group_by_reason(status: str, verdicts: list[Verdict]) -> list[str]:
 
 def case_list(names: list[str]) -> str:
     """Format the names of cases as indented lines."""
-    return fill(", ".join(names), WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
+    return fill(", ".join(names), LINE_WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
 
 
 def format_verdict(verdict: Verdict) -> str:
@@ -236,13 +246,20 @@ def site_address() -> str | None:
 
 
 def as_github_annotation(report: Report) -> str:
-    """Format what is wrong first as an annotation, which GitHub shows beside the code."""
-    wrong = [format_verdict(verdict) for verdict in report.verdicts if verdict.status == WRONG]
-    unchecked = f"{totals(report)}; required, but not checked: {', '.join(report.missing) or '-'}"
-    message = (wrong or [unchecked])[0].replace("%", "%25").replace("\n", "%0A")
-    file = report.target.rpartition(":")[0]
+    """Format the first wrong case as an annotation, which GitHub shows beside the code.
+
+    If no case is wrong, the annotation lists the required features that were not checked.
+    """
+    wrong = [verdict for verdict in report.verdicts if verdict.status == WRONG]
+    if wrong:
+        message = format_verdict(wrong[0])
+    else:
+        missing = ", ".join(report.missing) or "-"
+        message = f"{totals(report)}; required, but not checked: {missing}"
+    escaped = message.replace("%", "%25").replace("\n", "%0A")
+    file, _, name = report.target.rpartition(":")
     location = f"file={file}," if file.endswith(".py") else ""
-    return f"::error {location}title={report.target.rpartition(':')[2]}::{message}"
+    return f"::error {location}title={name}::{escaped}"
 
 
 def as_json(report: Report) -> str:
