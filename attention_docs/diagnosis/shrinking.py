@@ -56,16 +56,17 @@ def smallest(
 
 
 def smaller_cases(case: Case) -> Iterator[Case]:
-    """Yield cases that lack one option of a case, or have a shorter axis."""
+    """Yield cases with one option of the case removed, or one axis shortened."""
     call = case.call
     assert isinstance(call, Call)
     for name in ("mask", "bias", "scale", "window", "softcap"):
         if getattr(call, name) is not None:
             without: dict[str, Any] = {name: None}
             yield replace(case, call=replace(call, **without))
-    if call.is_causal and case.feature != "causal":
+    if call.is_causal and case.feature != "causal":  # a causal case stays causal
         yield replace(case, call=replace(call, is_causal=False))
     (b, h, m, d_k), (n, d_v) = call.query.shape, call.value.shape[-2:]
+    # Grouped heads are kept, because query heads must stay a multiple of key heads.
     has_groups = h != call.key.shape[1]
     sizes = {"b": b, "h": 1 if has_groups else h, "m": m, "n": n, "d": d_k, "v": d_v}
     for axis, size in sizes.items():
@@ -78,12 +79,15 @@ def sliced(call: Call, **sizes: int) -> Call:
     """Return the call with the first entries of one axis: b, h, m, n, d (of keys) or v."""
 
     def shorten(array: Array | None, *axes: str) -> Array | None:
-        """Shorten an array along the axes of `sizes`, unless it broadcasts there."""
+        """Shorten an array along the axes in `sizes`; axes of length 1 broadcast and are kept."""
         if array is None:
             return None
         own_axes = axes[len(axes) - array.ndim :]  # a mask may lack leading axes
-        lengths = zip(own_axes, array.shape, strict=True)
-        return array[tuple(slice(sizes.get(axis) if n > 1 else None) for axis, n in lengths)]
+        stops = (
+            sizes.get(axis) if length > 1 else None
+            for axis, length in zip(own_axes, array.shape, strict=True)
+        )
+        return array[tuple(slice(stop) for stop in stops)]
 
     return replace(
         call,
@@ -99,35 +103,39 @@ def sliced(call: Call, **sizes: int) -> Call:
 def example_code(
     target: str, case: Case, outcome: Outcome, description: Description, settings: Settings
 ) -> str:
-    """Return code that makes a failing call, with what it gives and what is expected."""
-    module, _, name = target.rpartition(":")
-    library = settings.library or "numpy"
-    import_line, constructor = ARRAY_CODE[library]
+    """Return code that makes a failing call, with what it gives and what is expected.
+
+    If an argument has too many numbers to print, only the shapes are returned.
+    """
+    values = calling.translate_arguments(case.call, description, settings)
+    arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+    if any(array.size > LARGEST_PRINTED for array in arrays.values()):
+        return f"its arguments have shapes {', '.join(str(a.shape) for a in arrays.values())}"
+    library_import, constructor = ARRAY_CODE[settings.library or "numpy"]
     alias = constructor.partition(".")[0]
     dtype = case.dtype or settings.dtype
-    values = calling.translate_arguments(case.call, description, settings)
-    lines = [import_line]
+    module, _, function = target.rpartition(":")
+    lines = [library_import]
     if module:
-        path = Path(module).stem if module.endswith(".py") else module
-        lines.append(f"from {path} import {name}")
-    inputs = {key: value for key, value in values.items() if isinstance(value, np.ndarray)}
-    for key, value in inputs.items():
-        if value.size > LARGEST_PRINTED:
-            return f"its arguments have shapes {', '.join(str(v.shape) for v in inputs.values())}"
-        dtype_code = "" if value.dtype == bool else f", dtype={alias}.{dtype}"
-        lines.append(f"{key} = {constructor}({as_list(value)}{dtype_code})")
+        module_name = Path(module).stem if module.endswith(".py") else module
+        lines.append(f"from {module_name} import {function}")
+    for name, array in arrays.items():
+        dtype_code = "" if array.dtype == bool else f", dtype={alias}.{dtype}"
+        lines.append(f"{name} = {constructor}({as_list(array)}{dtype_code})")
     if case.strided:
         lines.append("# each array a transposed view, which is not contiguous")
+    # Other arguments, such as the module of transformers, cannot be written as a literal.
     arguments = ", ".join(
-        f"{key}={key}" if key in inputs else f"{key}={value!r}"
-        for key, value in values.items()
-        if key in inputs or isinstance(value, int | float | tuple | None)
+        f"{name}={name}" if name in arrays else f"{name}={value!r}"
+        for name, value in values.items()
+        if name in arrays or isinstance(value, int | float | tuple | None)
     )
-    lines.append(f"{name or target}({arguments})  # {outcome_comment(case, outcome, settings)}")
+    lines.append(f"{function}({arguments})  # {outcome_comment(case, outcome, settings)}")
     return "\n".join(lines)
 
 
 def as_list(array: Array) -> str:
+    """Return an array as Python code for a list; `inf` and `nan` are not literals of Python."""
     return str(array.tolist()).replace("inf", 'float("inf")').replace("nan", 'float("nan")')
 
 
@@ -148,7 +156,7 @@ def outcome_comment(case: Case, outcome: Outcome, settings: Settings) -> str:
 
 
 def as_printed(actual: Any, expected: Any) -> str:
-    """Return two numbers as text, with as many digits as tell them apart."""
+    """Format an actual and an expected number, with enough digits to tell them apart."""
     for digits in range(5, 18):
         texts = f"{actual:.{digits}g}", f"{expected:.{digits}g}"
         if texts[0] != texts[1]:
