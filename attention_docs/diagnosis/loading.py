@@ -13,7 +13,7 @@ from typing import Any, cast
 from attention_docs.diagnosis.calling import EMPTY, LIBRARIES, MASKS, Description, Settings
 from attention_docs.diagnosis.libraries import LoadError, read_layer
 
-LONGEST_MESSAGE = 120
+LONGEST_MESSAGE = 120  # characters of another error's message
 # Common names of each argument in other packages, in lower case.
 ARGUMENT_NAMES = {
     "query": ("query", "queries", "q", "xq", "query_states"),
@@ -98,7 +98,7 @@ def import_module_or_file(module_name: str, name: str) -> ModuleType:
 
 def explain_import_error(error: BaseException, module_name: str, name: str) -> str:
     """Say in one line why a module or file cannot be imported, and what to do."""
-    # Not if the module exists and imports another one that is missing.
+    # The module itself is missing or a package that contains it, not a module that it imports.
     if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
         return (
             f"there is no module {error.name!r}; run the check in the folder where "
@@ -145,25 +145,22 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
     """
     parameters = parameters_of(function)
     names = match_names(parameters, settings)
-    layer = None
-    if hasattr(function, "named_parameters") and any(function.named_parameters()):
-        layer = read_layer(function)
+    is_module = hasattr(function, "named_parameters") and any(function.named_parameters())
     # One argument often takes both a mask and a bias. With these settings it takes only a mask,
     # whose values keep or hide a key.
     if "mask" in names and settings.mask not in ("keep", "hide", "ones"):
         names.setdefault("bias", names["mask"])
     if not {"query", "key", "value", "x", "packed", "packed_key"} & names.keys():
-        names |= dict(zip(("query", "key", "value"), parameters, strict=False))  # the usual order
+        # No name is recognised, so the arguments are taken to be in the usual order.
+        names |= dict(zip(("query", "key", "value"), parameters, strict=False))
     description = Description(
         libraries=(settings.library,) if settings.library else infer_libraries(function),
         names=names,
         by_position=positional_inputs(parameters, names),
         defaults={name: p.default for name, p in parameters.items() if p.default is not EMPTY},
-        layer=layer,
+        layer=read_layer(function) if is_module else None,
     )
-    packed = {"key", "value"} if "packed_key" in names else set()
-    packed |= {"query", "key", "value"} if "packed" in names else set()
-    missing = [name for name in ("query", "key", "value") if name not in {*names, *packed}]
+    missing = missing_inputs(names)
     if missing and not description.is_layer:
         raise LoadError(
             f"it takes ({', '.join(parameters)}), and attention takes query, key and value; "
@@ -171,6 +168,16 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
         )
     require_installed(description.libraries[0])
     return description
+
+
+def missing_inputs(names: Mapping[str, str]) -> list[str]:
+    """Return which of query, key and value no argument holds, alone or packed with others."""
+    held = set(names)
+    if "packed" in names:
+        held |= {"query", "key", "value"}
+    if "packed_key" in names:
+        held |= {"key", "value"}
+    return [name for name in ("query", "key", "value") if name not in held]
 
 
 def match_names(parameters: Mapping[str, inspect.Parameter], settings: Settings) -> dict[str, str]:
@@ -221,12 +228,13 @@ def require_installed(library: str) -> None:
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """Return the function's parameters by name, in order.
 
-    They are `DEFAULT_PARAMETERS` if it takes only *args or **kwargs, or has no signature.
+    They are `DEFAULT_PARAMETERS` if it takes only *args or **kwargs, or has no signature. The
+    arguments that a partial sets are optional.
     """
     signature_owner = getattr(function, "forward", function)  # a PyTorch module
     try:
         parameters = inspect.signature(signature_owner).parameters.values()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError):  # a function that is written in C
         keywords = getattr(function, "keywords", {})  # of a partial
         return DEFAULT_PARAMETERS | {
             name: inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=value)
@@ -239,7 +247,7 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 def positional_inputs(
     parameters: Mapping[str, inspect.Parameter], names: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return the first three arguments if they are query, key and value in any order, else ()."""
+    """Return the first three arguments if they are query, key and value in any order; else ()."""
     positional = [name for name, p in parameters.items() if p.kind != p.KEYWORD_ONLY]
     inputs = {names.get(name) for name in ("query", "key", "value")}
     return tuple(positional[:3]) if set(positional[:3]) == inputs else ()
@@ -254,7 +262,7 @@ def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
     while hasattr(function, "func"):  # a partial
         function = function.func
     inner = inspect.unwrap(function)
-    if hasattr(inner, "named_parameters"):
+    if hasattr(inner, "named_parameters"):  # a PyTorch module
         return ("torch",)
     module_name = getattr(inner, "__module__", None) or type(inner).__module__
     package = module_name.partition(".")[0].replace("jaxlib", "jax")
@@ -263,6 +271,7 @@ def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
     is_built_in = not hasattr(inner, "__code__")
     if is_built_in and "torch" in repr(inner):  # PyTorch's built-in functions have no module
         return ("torch",)
+    # A callable object has no globals; those of the module of its class are used.
     namespace = getattr(inner, "__globals__", None) or vars(sys.modules[type(inner).__module__])
     used = [namespace.get(name) for name in names_in_code(inner, namespace)]
     used += [cell.cell_contents for cell in getattr(inner, "__closure__", None) or ()]
