@@ -53,15 +53,16 @@ def induction(weights: Array) -> Array:
     [0.6000]
     """
     length = weights.shape[-1] // 2
-    after_copy = np.diagonal(weights, offset=1 - length, axis1=-2, axis2=-1)  # (..., h, length + 1)
-    return np.mean(after_copy[..., 1:], axis=-1)
+    # Token i + length is a copy of token i, so the token after the original is at i + 1.
+    diagonal = np.diagonal(weights, offset=1 - length, axis1=-2, axis2=-1)  # (..., h, length + 1)
+    return np.mean(diagonal[..., 1:], axis=-1)  # the diagonal begins a row before the second half
 
 
 def first_of_word(weights: Array, starts: Sequence[int]) -> Array:
     """Return the mean weight, (..., h), on the first token of the word.
 
-    Only tokens at least two positions after it count, because one position is the previous token.
-    The first word does not count, because its first token is a sink.
+    Tokens count from two positions after it on: the token one position after it would attend to its
+    previous token. The first word does not count, because its first token is an attention sink.
 
     Args:
         weights: (..., h, n, n) weights.

@@ -36,10 +36,12 @@ def next_token_probabilities(
     if not 0 < top_p <= 1:
         raise ValueError(f"top_p is {top_p}; expected a number above 0 and at most 1")
     probabilities = softmax(logits / temperature)
-    order = np.argsort(-probabilities, kind="stable")
-    before = np.cumsum(probabilities[order]) - probabilities[order]
+    order = np.argsort(-probabilities, kind="stable")  # the most likely token first
+    sorted_probabilities = probabilities[order]
+    more_likely = np.cumsum(sorted_probabilities) - sorted_probabilities  # total of earlier tokens
+    rank = np.arange(len(order))
     is_kept = np.zeros(len(order), bool)
-    is_kept[order] = (before < top_p) & (np.arange(len(order)) < (top_k or len(order)))
+    is_kept[order] = (more_likely < top_p) & (rank < (top_k or len(order)))
     kept = np.where(is_kept, probabilities, 0)
     return kept / np.sum(kept)
 
