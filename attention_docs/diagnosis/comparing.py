@@ -48,10 +48,10 @@ def effective_dtype(case: Case, settings: Settings) -> str:
 def worst_difference(
     case: Case, results: dict[str, Array], expected: dict[str, Array], settings: Settings
 ) -> tuple[str, tuple[int, ...]] | None:
-    """Return the name of a wrong result, and the index of the number that is off by most.
+    """Return the name of the first wrong result, and the index of its largest error.
 
-    The result is the first one that differs by more than rounding; None if none does. A result of
-    another shape has the index ().
+    Return None if no result differs by more than rounding. A result of the wrong shape has the
+    index ().
     """
     tolerance = case.tolerance(effective_dtype(case, settings))
     for name, array in expected.items():
@@ -60,8 +60,9 @@ def worst_difference(
             return name, ()
         wrong = ~within_tolerance(actual, array, tolerance)
         if wrong.any():
-            with np.errstate(invalid="ignore"):
-                errors = np.where(wrong, np.nan_to_num(np.abs(actual - array), nan=np.inf), -1.0)
+            with np.errstate(invalid="ignore"):  # inf - inf is NaN
+                errors = np.nan_to_num(np.abs(actual - array), nan=np.inf)
+            errors[~wrong] = -1.0  # below any error, so that a wrong number has the largest one
             worst = np.unravel_index(errors.argmax(), errors.shape)
             return name, tuple(int(i) for i in worst)
     return None
@@ -75,21 +76,20 @@ def within_tolerance(actual: Array, expected: Array, tolerance: float) -> Array:
 
 
 def coarser_precision(case: Case, outcome: Outcome, settings: Settings) -> str | None:
-    """Return the dtype coarser than expected in which the function may have computed, if any.
+    """Return the finest coarser dtype whose rounding explains the errors, if any.
 
-    Of several, the finest is returned. Only float32 may explain an error by its size alone. For 16
-    bits the result must also be exact in the dtype, because their rounding is as large as the
-    effect of some mistakes.
+    For a 16-bit dtype, all numbers of the result must also be representable in it, because its
+    rounding errors are as large as the effect of some mistakes.
     """
     bits = PRECISION[effective_dtype(case, settings)]
     coarser = [dtype for dtype in PRECISION if PRECISION[dtype] < bits]
     (result,) = outcome.results.values()
     mantissa, _ = np.frexp(result)
     for dtype in sorted(coarser, key=PRECISION.__getitem__, reverse=True):
-        is_exact = not ((mantissa * 2.0 ** PRECISION[dtype]) % 1).any()
+        is_representable = not ((mantissa * 2.0 ** PRECISION[dtype]) % 1).any()
         trial = replace(settings, precision=dtype)
         is_right = worst_difference(case, outcome.results, case.expected(), trial) is None
-        if is_right and (is_exact or dtype == "float32"):
+        if is_right and (is_representable or dtype == "float32"):
             return dtype
     return None
 
@@ -105,7 +105,7 @@ def possible_conventions(case: Case) -> Iterator[tuple[Convention, ...]]:
 
 @cache
 def output_with(case: Case, deviations: Deviations) -> Array | None:
-    """Compute the output that mistakes or conventions give for a case; None if shapes clash."""
+    """Compute the output that mistakes or conventions give for a case, if they can be applied."""
     changes: StepFunctions = {}
     for deviation in deviations:
         changes |= deviation.changes
@@ -114,15 +114,13 @@ def output_with(case: Case, deviations: Deviations) -> Array | None:
             if isinstance(case.call, LayerCall):
                 return recipe.attend_in_heads(case.call, changes)
             return recipe.attend(case.call, changes)
-    except (KeyError, ValueError):  # a layer may lack an output projection
+    # KeyError: a layer lacks the output projection that is changed. ValueError: shapes do not fit.
+    except (KeyError, ValueError):
         return None
 
 
 def explains(case: Case, outcome: Outcome, deviations: Deviations, settings: Settings) -> bool:
-    """Whether a case with these mistakes or conventions gives the actual output.
-
-    They are compared in float32 or coarser.
-    """
+    """Whether these mistakes or conventions give the actual output, within float32 or coarser."""
     if case.gradients or "output" not in outcome.results:
         return False
     output = output_with(case, deviations)
@@ -143,7 +141,7 @@ def float32_at_best(settings: Settings) -> Settings:
 
 @cache
 def changes_output(case: Case, deviations: Deviations) -> bool:
-    """Whether mistakes change the output of a case by more than `explains` tolerates."""
+    """Whether mistakes or conventions change the output by more than `explains` tolerates."""
     output = output_with(case, deviations)
     if output is None or case.gradients:
         return False
