@@ -26,7 +26,8 @@ from attention_docs.diagnosis.report import OK, WRONG, Verdict
 from attention_docs.diagnosis.shrinking import as_printed
 from attention_docs.diagnosis.worker import Outcome
 
-# Limits on the slow search through all pairs of mistakes: the numbers in an output, and the cases.
+# The search through all pairs of mistakes is slow, so it is limited to outputs of few numbers, and
+# to a few cases.
 MAX_NUMBERS, MAX_SEARCHES = 60, 4
 
 
@@ -97,7 +98,7 @@ class MistakeSearch:
         return count, is_known, -len(mistakes), is_possible, typical_count
 
     def with_reason(self, verdict: Verdict, explained: dict[str, Verdict]) -> Verdict:
-        """Return a verdict with its reason: the mistakes, and a case that lacks their effect."""
+        """Return a verdict with its reason: the mistakes, and a case in which they are not made."""
         summaries = " and ".join(mistake.summary for mistake in verdict.mistakes)
         reason = f"its output is that of {summaries}"
         verdicts = (explained.get(other.case.name, other) for other in self.verdicts)
@@ -112,11 +113,9 @@ class MistakeSearch:
 
 
 def lacks_effect(verdict: Verdict, mistakes: Mistakes) -> bool:
-    """Whether one of the mistakes would change the output of a case, but the verdict lacks it.
-
-    A wrong case that no mistake explains does not count.
-    """
-    if verdict.status != OK and not verdict.mistakes:
+    """Whether one of the mistakes would change the output of a case, but was not made there."""
+    is_unexplained = verdict.status != OK and not verdict.mistakes
+    if is_unexplained:
         return False
     return any(
         changes_output(verdict.case, (mistake,)) and mistake not in verdict.mistakes
@@ -136,7 +135,7 @@ def describe_worst_difference(case: Case, outcome: Outcome, settings: Settings) 
 
 
 def with_identity_values(case: Case) -> Case:
-    """Replace the values by the identity, so that the output of a head is its weights."""
+    """Return the case with identity matrices as values, so that a head returns its weights."""
     assert isinstance(case.call, Call)
     *leading, n, _ = case.call.value.shape
     value = np.broadcast_to(np.eye(n), (*leading, n, n)).copy()
@@ -196,7 +195,7 @@ def describe_wrong_weights(
 
 
 def is_weighted_sum(case: Case, outcome: Outcome, weights: Array) -> bool:
-    """Whether the output is roughly `weights @ value`; NaN equals NaN."""
+    """Whether the output is `weights @ value` within about 1 %; NaN equals NaN."""
     assert isinstance(case.call, Call)
     group_size = weights.shape[1] // case.call.value.shape[1]
     value = np.repeat(case.call.value, group_size, axis=1)
@@ -228,7 +227,7 @@ def row_sum_problem(
 def scores_problem(weights: Array, masked: Array, hidden: Array) -> str:
     """Describe how the scores that gave the weights differ from the right masked scores.
 
-    The weights tell the scores only up to a constant for each row.
+    The logarithm of the weights gives the scores up to a constant for each row.
     """
     with np.errstate(all="ignore"):
         scores = centre_visible(np.log(weights), ~hidden)

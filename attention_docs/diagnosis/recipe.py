@@ -13,7 +13,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 
-# The steps of attention as functions, by name: all of them, or the steps that a mistake changes.
+# Functions for the steps of attention, by name: for all steps, or for the ones that are changed.
 StepFunctions = dict[str, Callable[..., Any]]
 
 
@@ -25,7 +25,7 @@ class Call:
         query: (b, h, m, d_k) queries.
         key: (b, h or fewer, n, d_k) keys.
         value: (b, h or fewer, n, d_v) values.
-        mask: broadcasts to (b, h, m, n); True takes part. Keys after its last column are hidden.
+        mask: broadcasts to (b, h, m, n); True keeps a key. Keys after its last column are hidden.
         bias: broadcasts to (b, h, m, n); added to the scaled scores.
         is_causal: a query sees no later key.
         scale: the factor of the scores; 1/sqrt(d_k) if None.
@@ -120,7 +120,10 @@ def attend_in_heads(call: LayerCall, changes: StepFunctions | None = None) -> Ar
 
 
 def rotate(rows: Array, angles: Array | None) -> Array:
-    """Rotate feature i with feature i + d/2 by (n, d) angles, as Llama does."""
+    """Rotate feature i with feature i + d/2 by (n, d) angles, as Llama does.
+
+    There may be angles for more positions than rows, or None for no rotation.
+    """
     if angles is None:
         return rows
     first, second = np.split(rows, 2, axis=-1)
@@ -129,9 +132,9 @@ def rotate(rows: Array, angles: Array | None) -> Array:
 
 
 def rounded_steps(bits: int) -> StepFunctions:
-    """Return steps that simulate a dtype with `bits` significant bits, but without overflow.
+    """Return steps whose results are rounded to `bits` significant bits, as in a coarser dtype.
 
-    `Case.tolerance` measures with them how far rounding moves the output.
+    The range of the dtype is not simulated. `Case.tolerance` measures the rounding error with them.
     """
 
     def rounded(array: Array) -> Array:
@@ -186,7 +189,7 @@ def all_visible(call: Call) -> Array:
 
 
 def boolean_mask(call: Call, after: bool = False) -> Array:
-    """Return the mask with as many columns as keys; `after` fills the missing columns."""
+    """Return the mask with a column for each key; the keys after its last column get `after`."""
     if call.mask is None:
         return all_visible(call)
     *leading, columns = call.mask.shape
