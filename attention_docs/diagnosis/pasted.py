@@ -28,7 +28,7 @@ FLOAT32_ERROR = 4e-6
 
 
 class PrintedNumber(NamedTuple):
-    """A printed number, with a bound on its error from printing and float32."""
+    """A printed number, with a bound on its error from rounding to decimals and to float32."""
 
     number: float
     tolerance: float
@@ -133,6 +133,7 @@ def parse_number(cell: re.Match[str], decimals: int) -> PrintedNumber:
     """Return the number, with a tolerance for rounding to its last decimal and to float32."""
     exponent = int(cell["power"] or 0) - decimals
     last_decimal = float(f"1e{exponent}")  # not 10.0**exponent, which raises where this is infinite
+    # Half of the last decimal, and a little more for the rounding of this comparison.
     return PrintedNumber(float(cell[0]), 0.51 * last_decimal + FLOAT32_ERROR)
 
 
@@ -147,7 +148,10 @@ def shape(rows: Sequence[Sequence[object]]) -> tuple[int, int]:
 def first_difference(
     printed: list[list[PrintedNumber]], expected: list[list[float]]
 ) -> tuple[int, int] | None:
-    """Return row and column of the first number that differs, within the common shape."""
+    """Return row and column of the first number that differs, if any.
+
+    If the shapes differ, only the rows and columns that both have are compared.
+    """
     for i, (printed_row, expected_row) in enumerate(zip(printed, expected, strict=False)):
         for j, (cell, exact) in enumerate(zip(printed_row, expected_row, strict=False)):
             if not cell.is_close(exact):
