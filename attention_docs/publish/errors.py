@@ -9,7 +9,7 @@ class PublishError(Exception):
 
 
 def format_error(error: Exception, root: Path) -> str:
-    """Return an error in one line, with file and line if the project's code raised it.
+    """Return an error in one line, with file and line if it passed through the project's code.
 
     Args:
         error: the exception.
@@ -24,13 +24,18 @@ def format_error(error: Exception, root: Path) -> str:
     # Not isinstance: a preview imports the package again for each build, with a new PublishError.
     if type(error).__name__ == PublishError.__name__:
         return str(error)
-    frames = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
-    if isinstance(error, SyntaxError):
-        frames.append((error.filename or "", error.lineno))
-    project_frames = [(file, line) for file, line in frames if Path(file).is_relative_to(root)]
-    location = ""
-    if project_frames:
-        file, line = project_frames[-1]
-        location = f"{Path(file).relative_to(root).as_posix()}:{line}: "
+    # str(error) of a syntax error would repeat the file and the line.
     message = error.msg if isinstance(error, SyntaxError) else error
-    return f"{location}{type(error).__name__}: {message}"
+    return f"{location_in_project(error, root)}{type(error).__name__}: {message}"
+
+
+def location_in_project(error: Exception, root: Path) -> str:
+    """Return the innermost line of the project's code in a traceback as `file:line: `, if any."""
+    lines = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError):
+        # The file with the error was never executed, so the traceback lacks it.
+        lines.append((error.filename or "", error.lineno))
+    for file, line in reversed(lines):
+        if Path(file).is_relative_to(root):
+            return f"{Path(file).relative_to(root).as_posix()}:{line}: "
+    return ""
