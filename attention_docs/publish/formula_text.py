@@ -36,6 +36,7 @@ SIGNS = {
     "top": "T",
     "vdots": "…",
 }
+BRACE_OR_BACKSLASH = re.compile(r"[{}\\]")
 ADJACENT_MATRICES = re.compile(r"(?<=[A-Z])(?=[A-Z])")
 SPACE_AFTER_OPENING = re.compile(r"(?<=[(\[^_]) ")
 SPACE_BEFORE_CLOSING = re.compile(r" (?=[)\],.;^_])")
@@ -50,25 +51,31 @@ def formula_text(tex: str) -> str:
     >>> formula_text(r"-\infty \to \from{a.weights[0;1]}{0.4683}, X W_{\text{out}} = \val{a.Q}")
     '- inf → 0.4683, X W_out'
     """
-    tex = tex.partition(r"\val{")[0].rstrip("&= ")
-    text = HIDDEN_ARGUMENT.sub("", LINE_BREAK.sub("; ", tex))
-    text = LAYOUT.sub(" ", unwrap_arguments(text))
+    text = tex.partition(r"\val{")[0].rstrip("&= ")
+    text = LINE_BREAK.sub("; ", text)
+    text = HIDDEN_ARGUMENT.sub("", text)
+    text = unwrap_arguments(text)
+    text = LAYOUT.sub(" ", text)
     text = COMMAND.sub(lambda command: f" {SIGNS.get(command[1], command[1])} ", text)
-    text = ADJACENT_MATRICES.sub(" ", re.sub(r"[{}\\]", "", text))
-    text = SPACE_AFTER_OPENING.sub("", " ".join(text.split()))
-    return SPACE_AFTER_FUNCTION.sub("", SPACE_BEFORE_CLOSING.sub("", text))
+    text = BRACE_OR_BACKSLASH.sub("", text)
+    text = ADJACENT_MATRICES.sub(" ", text)
+    text = " ".join(text.split())
+    for unwanted_space in (SPACE_AFTER_OPENING, SPACE_BEFORE_CLOSING, SPACE_AFTER_FUNCTION):
+        text = unwanted_space.sub("", text)
+    return text
 
 
 def unwrap_arguments(tex: str) -> str:
-    """Replace fractions and roots by their text, and other arguments by their content."""
-    while True:
-        text = FRACTION.sub(lambda match: f" {as_factor(match[1])}/{as_factor(match[2])} ", tex)
-        text = ROOT.sub(r" sqrt(\1) ", text)
-        # One at a time, because a fraction must be found before its second argument is.
-        text = ARGUMENT.sub(r" \1 ", text, count=1)
-        if text == tex:
-            return text
-        tex = text
+    """Replace fractions and roots by their text, and other arguments by their content.
+
+    The patterns match arguments without braces, so nested ones are replaced from the inside out.
+    """
+    text = FRACTION.sub(lambda match: f" {as_factor(match[1])}/{as_factor(match[2])} ", tex)
+    text = ROOT.sub(r" sqrt(\1) ", text)
+    # Only the first, which may be in a numerator: the fraction must be found before the braces of
+    # its denominator are removed.
+    text = ARGUMENT.sub(r" \1 ", text, count=1)
+    return text if text == tex else unwrap_arguments(text)
 
 
 def as_factor(text: str) -> str:
