@@ -18,6 +18,7 @@ build = preview.Build()  # a preview keeps it for all its builds
 
 
 def on_startup(command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
+    """Find out whether this is a preview. MkDocs passes `dirty` by name."""
     build.is_preview = command == "serve"
     if build.is_preview:
         preview.keep_bytecode_out_of_watched_folders(Path(__file__).parents[3])
@@ -64,25 +65,30 @@ def prepare(config: MkDocsConfig) -> dict[str, str | bytes]:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
+    """Give MkDocs nothing to render for a page that an earlier build has rendered."""
     return "" if build.has_rendered(page) else markdown
 
 
 def on_page_content(html: str, page: Page, **_: Any) -> str:
+    """Return the HTML of a page, from an earlier build if it has rendered the page."""
     return build.rendered.restore(page) if build.has_rendered(page) else html
 
 
 @event_priority(100)  # before the search plugin reads the page
 def on_page_context(context: Any, page: Page, **_: Any) -> None:
+    """Store a rendered page, and keep its code and formulas out of the search index."""
     if not build.error:
         build.rendered.store(page)
         page.content = build.prepared.inserts.extract_code_and_formulas(page.content or "")
 
 
 def on_env(env: Any, **_: Any) -> None:
+    """Cache the theme's compiled templates."""
     rendered.cache_templates(env, build.root)
 
 
 def on_post_build(config: MkDocsConfig) -> None:
+    """Finish the site, or show the first error in place of its pages."""
     build.attempt(finish, config)
     build.show_error(Path(config.site_dir))
 
@@ -93,7 +99,7 @@ def finish(config: MkDocsConfig) -> None:
 
 
 def import_module(name: str) -> Any:
-    """Import a module of the build here, not at the top, so that a preview imports it again."""
+    """Import a module of `publish/`, again in each build of a preview, whose files may change."""
     return importlib.import_module(f"attention_docs.publish.{name}")
 
 
