@@ -39,6 +39,7 @@ def install(root: Path) -> Path:
         run_npm_ci(root, Path(folder))
         new_modules = Path(folder) / "node_modules"
         (new_modules / digest_file.name).write_text(digest)
+        # os.replace overwrites neither a folder with files nor a link to another checkout's folder.
         if node_modules.is_symlink():
             node_modules.unlink()
         elif node_modules.exists():

@@ -57,7 +57,7 @@ class Cache:
         """Delete results that have not been used for a month."""
         for file in self.folder.glob("*"):
             if time.time() - file.stat().st_mtime > MAX_AGE:
-                file.unlink(missing_ok=True)
+                file.unlink(missing_ok=True)  # a parallel build may have deleted it
 
     def _file(self, key: str) -> Path:
         return self.folder / digest(self.key, key)
@@ -69,16 +69,21 @@ def project_cache(root: Path) -> Cache:
 
 def digest(*parts: bytes | str) -> str:
     """Return the SHA-256 digest of several strings or bytes as hexadecimal digits."""
+    # With a separator, ("ab", "c") and ("a", "bc") have different digests.
     joined = b"\0".join(part.encode() if isinstance(part, str) else part for part in parts)
     return hashlib.sha256(joined).hexdigest()
 
 
 def files_digest(*paths: Path) -> str:
-    """Hash the names and contents of files; a folder stands for all files in it but bytecode."""
-    entries: list[Path] = []
+    """Hash the names and contents of files.
+
+    Args:
+        paths: files, and folders, of which all files except bytecode are hashed.
+    """
+    candidates: list[Path] = []
     for path in paths:
-        entries += [path] if path.is_file() else path.rglob("*")
-    files = (path for path in entries if path.is_file() and "__pycache__" not in path.parts)
+        candidates += [path] if path.is_file() else path.rglob("*")
+    files = (path for path in candidates if path.is_file() and "__pycache__" not in path.parts)
     return digest(*(f"{file.name} {digest(file.read_bytes())}" for file in sorted(files)))
 
 
@@ -94,8 +99,9 @@ def package_digest(package: Path) -> str:
 def installed_versions() -> str:
     """List the version of Python and the packages in site-packages, one on each line.
 
-    The folders `NAME-VERSION.dist-info` are faster to list than importlib.metadata is to load.
+    The packages are read from the names of the folders `NAME-VERSION.dist-info`, because loading
+    importlib.metadata takes longer.
     """
-    site_packages = Path(numpy.__file__).parents[1]
+    site_packages = Path(numpy.__file__).parents[1]  # the folder where NumPy is installed
     packages = sorted(path.name for path in site_packages.glob("*.dist-info"))
     return "\n".join([platform.python_version(), *packages])

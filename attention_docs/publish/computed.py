@@ -40,13 +40,14 @@ class ComputedExamples:
             files of the package.
         jobs: the background computations, by `cache_key`.
         steps: a function from the name of an example to its steps.
-        steps_with_references: the same, but each array knows its reference, which figures attach
-            to its numbers.
+        steps_with_references: a function to the same steps as arrays with references, which figures
+            attach to the numbers.
     """
 
     def __init__(self, root: Path) -> None:
         package = package_digest(root / "attention_docs")
         library = selected_library().__name__
+        # This file is not among the files of `package_digest`.
         self.cache = project_cache(root).with_key(package, library, Path(__file__).read_bytes())
         self.jobs: dict[str, Future[str]] = {}
         # Cached for each instance: a decorator of the methods would keep every instance alive.
@@ -134,9 +135,11 @@ def compute(kind: str, name: str) -> str:
     except (UnknownOperationError, LiteralError) as error:
         raise PublishError(str(error)) from error
     except Exception as error:
+        # The caller names the macro or the figure that asks for an unknown example.
         if name not in examples.names():
             raise
-        raise PublishError(format_error(error, Path(examples.__file__).parents[2])) from error
+        root = Path(examples.__file__).parents[2]
+        raise PublishError(format_error(error, root)) from error
 
 
 def exit_on_interrupt() -> None:
