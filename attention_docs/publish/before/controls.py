@@ -90,8 +90,8 @@ def control(argument: str, steps_of: StepsOf) -> str:
 
     Raises:
         LookupError: if the example, the step or the index is unknown.
-        ValueError: if a field is missing or malformed, or the control cannot have the number of
-            the example.
+        ValueError: if a field is missing or malformed, the number of the example is not among the
+            numbers of the slider, or the example cannot be repeated.
 
     >>> from attention_docs import examples
     >>> print(control("self_attention.X[0,1] | entry of X | -1 to 1 by 1", examples.steps))
@@ -176,7 +176,7 @@ def arrow(reference: str, name: str, row: Array, numbers: list[Decimal]) -> str:
     )
     return ARROW.format(
         reference=reference,
-        # Must match the format of `row_reference`.
+        # Must match `row_reference`, by which figures name the vector that an arrow draws.
         arrow=f"{reference.removesuffix(']')},0:2]",
         name=escape(name),
         stops=" ".join(map(str, numbers)),
@@ -195,20 +195,6 @@ def cells(reference: str, name: str, mask: Array, choices: list[str]) -> str:
     unknown = [choice for choice in choices if choice not in masks]
     if unknown:
         raise LookupError(f"mask {unknown[0]!r} is unknown; expected one of {', '.join(masks)}")
-    rows = []
-    for i, query in enumerate(queries):
-        buttons = (
-            CELL.format(
-                pressed=str(bool(mask[i, j])).lower(),
-                query=escape(query),
-                key=escape(key),
-                later=" data-later" if j > i else "",
-                # The arrow keys lead from the first cell to the others.
-                tabindex=-1 if i or j else 0,
-            )
-            for j, key in enumerate(keys)
-        )
-        rows.append(f'<tr><th scope="row">{escape(query)}</th>{"".join(buttons)}</tr>')
     mask_buttons = (
         CHOICE.format(cells="".join(map(str, masks[choice].astype(int).flat)), name=choice)
         for choice in choices
@@ -218,12 +204,32 @@ def cells(reference: str, name: str, mask: Array, choices: list[str]) -> str:
         name=escape(name),
         choices=" ".join(mask_buttons),
         headings="".join(f'<th scope="col">{escape(key)}</th>' for key in keys),
-        rows="".join(rows),
+        rows="".join(cells_row(i, query, keys, mask) for i, query in enumerate(queries)),
     )
 
 
+def cells_row(i: int, query: str, keys: list[str], mask: Array) -> str:
+    """Return the table row of the query at position `i`, with a button for each key."""
+    buttons = (
+        CELL.format(
+            pressed=str(bool(mask[i, j])).lower(),
+            query=escape(query),
+            key=escape(key),
+            # Keys after the query, which the page reports as leaks of the future while pressed.
+            later=" data-later" if j > i else "",
+            # Tab reaches the first cell only; the arrow keys lead from there to the others.
+            tabindex=0 if i == j == 0 else -1,
+        )
+        for j, key in enumerate(keys)
+    )
+    return f'<tr><th scope="row">{escape(query)}</th>{"".join(buttons)}</tr>'
+
+
 def named_masks(n: int) -> dict[str, np.ndarray]:
-    """Return (n, n) masks by name; the last word is padding, and the first two are the prefix.
+    """Return (n, n) masks by name.
+
+    The last word is padding, the first two are the prefix, and the second document begins after the
+    middle word.
 
     >>> named_masks(3)["two documents"].astype(int)
     array([[1, 0, 0],
@@ -244,7 +250,9 @@ def named_masks(n: int) -> dict[str, np.ndarray]:
 
 
 def stops(text: str) -> list[Decimal]:
-    """Return the numbers that a slider can have, with the decimals that the text has.
+    """Parse the numbers at which a slider can stop, a list or a range.
+
+    Decimals keep the digits of the text, and do not add up rounding errors.
 
     Raises:
         ValueError: if the text has another form, or fewer than two numbers.
@@ -264,7 +272,7 @@ def stops(text: str) -> list[Decimal]:
             start, end, increment = Decimal(first), Decimal(last), Decimal(step)
             count = int((end - start) / increment) + 1
             numbers = [start + increment * i for i in range(count)]
-    except ArithmeticError:
+    except ArithmeticError:  # not a number, or steps of zero
         numbers = []
     if len(numbers) < 2:
         raise ValueError(f"numbers are {text!r}; expected {RANGE}")
