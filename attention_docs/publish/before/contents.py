@@ -31,6 +31,13 @@ LINK_TARGET_OR_CLASS = re.compile(r"\]\([^)]*\)|\{[.#][^}]*\}")
 WORDS_PER_MINUTE = 200
 # For a displayed formula, a figure or a block of code.
 MINUTES_PER_DISPLAY = 1 / 3
+PROGRESS = """\
+<details class="progress" style="--read: {share_read:.0%}" data-search-exclude markdown="1">
+<summary>{section}, page {position} of {count}</summary>
+
+{links}
+
+</details>"""
 
 
 def contents(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> str:
@@ -112,9 +119,13 @@ def words_of_prose(text: str) -> list[str]:
 def list_lines(
     items: Nav, page_files: PageFiles, folder: str, *, has_minutes: bool = False
 ) -> Iterator[str]:
-    """Yield the lines of a numbered list of pages, with a fold for each nested section.
+    """Yield the lines of a numbered list of pages; nested sections are collapsed.
 
-    Links are relative to the folder.
+    Args:
+        items: pages and sections, as in `nav`.
+        page_files: the files of the pages.
+        folder: the folder of the page that shows the list, for relative links.
+        has_minutes: whether to add the time to read each page.
     """
     for title, target in map(title_and_target, items):
         if isinstance(target, list):
@@ -181,8 +192,9 @@ def progress(section_title: str, nav: Nav, page: str) -> str:
     <BLANKLINE>
     </details>
     """
-    items = (items for title, items in sections(nav) if title == section_title)
-    titles = {path: title for title, path in map(title_and_target, next(items, []))}
+    # Not `section_items`, which raises an error if `nav` has no such section.
+    items = next((items for title, items in sections(nav) if title == section_title), [])
+    titles = {path: title for title, path in map(title_and_target, items)}
     if page not in titles:
         return ""
     position, count = list(titles).index(page) + 1, len(titles)
@@ -191,17 +203,12 @@ def progress(section_title: str, nav: Nav, page: str) -> str:
         f"1. **{title}**" if path == page else f"1. [{title}]({posixpath.relpath(path, folder)})"
         for path, title in titles.items()
     ]
-    return "\n".join(
-        [
-            f'<details class="progress" style="--read: {position / count:.0%}"'
-            ' data-search-exclude markdown="1">',
-            f"<summary>{section_title}, page {computed_span(str(position))}"
-            f" of {computed_span(str(count))}</summary>",
-            "",
-            *links,
-            "",
-            "</details>",
-        ]
+    return PROGRESS.format(
+        share_read=position / count,
+        section=section_title,
+        position=computed_span(str(position)),
+        count=computed_span(str(count)),
+        links="\n".join(links),
     )
 
 
