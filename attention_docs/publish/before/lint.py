@@ -41,22 +41,33 @@ def find_problems(
         if problem:
             yield line_of(block), problem
     prose = CODE_OR_MATH.sub(blank_out, markdown)
+    # All closed blocks are blanked out.
     unclosed_block = OPEN_FENCE.search(prose)
     if unclosed_block:
         yield line_of(unclosed_block), "this code block is never closed"
+    yield from title_problems(prose)
+    yield from name_problems(prose, check_name)
+    for image in IMAGE.finditer(prose):
+        if not has_alternative_text(image):
+            yield line_of(image), "the image has no alternative text"
+
+
+def title_problems(prose: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the message of each problem with the title."""
     titles = list(TITLE.finditer(prose))
     if not titles:
         yield 0, "the page has no title, a line that begins with `# `"
     for title in titles[1:]:
         yield line_of(title), "a second title; a page has exactly one"
+
+
+def name_problems(prose: str, check_name: Callable[[str], object]) -> Iterator[tuple[int, str]]:
+    """Yield the line and the message of each documented name that `check_name` rejects."""
     for directive in DIRECTIVE.finditer(prose):
         try:
             check_name(directive[1])
         except LookupError as error:
             yield line_of(directive), str(error.args[0])
-    for image in IMAGE.finditer(prose):
-        if not has_alternative_text(image):
-            yield line_of(image), "the image has no alternative text"
 
 
 def line_of(match: re.Match[str]) -> int:
@@ -65,9 +76,10 @@ def line_of(match: re.Match[str]) -> int:
 
 
 def blank_out(code_or_math: re.Match[str]) -> str:
-    """Return a dot and the line breaks of a match, so that the lines below keep their numbers.
+    """Replace code or a formula by a dot and its line breaks.
 
-    Because of the dot, a formula alone counts as alternative text.
+    The line breaks keep the numbers of the lines below. The dot lets an image whose alternative
+    text is only a formula pass.
     """
     return "." + "\n" * code_or_math[0].count("\n")
 
