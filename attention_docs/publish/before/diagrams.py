@@ -67,8 +67,7 @@ class Diagrams:
     def replace_fences(self, markdown: str) -> str:
         """Replace each Mermaid code block by a placeholder for its diagram."""
 
-        def replace(match: re.Match[str]) -> str:
-            """Replace a Mermaid block by a placeholder, and leave other code blocks."""
+        def replace_if_mermaid(match: re.Match[str]) -> str:
             language, _, code_and_fence = match[0].lstrip(" `~").partition("\n")
             if not match["fence"] or language.strip() != "mermaid":
                 return match[0]
@@ -76,7 +75,7 @@ class Diagrams:
             self.codes.add(code)
             return f'<div class="diagram">{placeholder(diagram_name(code))}</div>'
 
-        return CODE_OR_MATH.sub(replace, markdown)
+        return CODE_OR_MATH.sub(replace_if_mermaid, markdown)
 
     def draw(self) -> dict[str, str]:
         """Draw all diagrams whose code blocks were replaced.
@@ -240,14 +239,18 @@ def text_svg(lines: tuple[str, ...], centre: Point, font_size: int) -> str:
 
 
 def drawn_points(edge: dict[str, Any], key: str, kind: str) -> list[Point]:
-    """Return the points of the first operation of a kind in one of an edge's lists of operations.
+    """Return the points of the first operation of a kind in a list of drawing operations.
 
-    The list is that under the key, such as `_draw_`. Without such an operation there are no points.
+    Args:
+        edge: an edge in Graphviz's JSON.
+        key: the key of the list, such as `_draw_`. An edge without an arrowhead has no `_hdraw_`.
+        kind: the kind of the operation, such as `b` for a Bézier curve.
+
+    Returns:
+        The points; none if there is no such operation.
     """
-    for operation in edge.get(key, []):
-        if operation["op"] == kind:
-            return [(x, y) for x, y in operation["points"]]
-    return []
+    operations = [operation for operation in edge.get(key, []) if operation["op"] == kind]
+    return [(x, y) for x, y in operations[0]["points"]] if operations else []
 
 
 def curve_path(points: Iterable[Point]) -> str:
