@@ -36,15 +36,14 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
     rows = list(named_rows(data))
     if not rows:
         return computed_span(format_value(data))
-    if not all(names for names, _ in rows):
+    names_of_rows, values_of_rows = zip(*rows, strict=True)
+    if not all(names_of_rows):
         raise ValueError(f"expected a value or named rows; {reference} has rows without names")
-    columns = [
-        format_column(column) for column in zip(*(values for _, values in rows), strict=True)
-    ]
+    columns = map(format_column, zip(*values_of_rows, strict=True))
     texts_of_rows = zip(*columns, strict=True)
     return "\n".join(
         table_row([*names, *map(computed_span, texts)])
-        for (names, _), texts in zip(rows, texts_of_rows, strict=True)
+        for names, texts in zip(names_of_rows, texts_of_rows, strict=True)
     )
 
 
@@ -68,11 +67,14 @@ def items_by_key(data: object) -> dict[str, Any]:
 
 
 def named_rows(data: object, *keys: str) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
-    """Yield each innermost list or dictionary: the keys that lead to it, and its values.
+    """Yield the keys that lead to each innermost list or dictionary, and its values.
 
     Args:
         data: the data.
         keys: the keys that lead to the data.
+
+    >>> list(named_rows({"self": {"NumPy": 1, "JAX": 2}, "cross": {"NumPy": 3, "JAX": 4}}))
+    [(('self',), [1, 2]), (('cross',), [3, 4])]
     """
     items = items_by_key(data)
     for key, item in items.items():
@@ -87,15 +89,17 @@ def table_row(cells: Iterable[str]) -> str:
 
 
 def format_column(values: Sequence[float | int | str]) -> list[str]:
-    """Format values one below the other: each as by itself, but with the decimals of the longest.
+    """Format the values of a table column, the floats with the same number of decimals.
 
-    A zero has none, and powers of ten stay as they are.
+    It is the largest number of decimals that a float has by itself. A zero gets no decimals, and a
+    column with a power of ten is not padded at all.
 
     >>> format_column([0.77246, 0.0645, 0.0]), format_column([1.2e-7, 0.5])
     (['0.7725', '0.0645', '0'], ['1.2 × 10<sup>−7</sup>', '0.5'])
     """
     texts = [format_value(value) for value in values]
-    if any("×" in text for text in texts):
+    has_power_of_ten = any("×" in text for text in texts)
+    if has_power_of_ten:
         return texts
     decimals = max(
         len(text.partition(".")[2]) if isinstance(value, float) else 0
@@ -108,15 +112,15 @@ def format_column(values: Sequence[float | int | str]) -> list[str]:
 
 
 def format_value(value: float | int | str) -> str:
-    """Format a value, a float with three digits.
+    """Format a value; a float is rounded to three digits.
 
-    A rounded number keeps its trailing zeros, which an exact one does not need.
+    Only a float that rounding changed keeps its trailing zeros, which show its precision.
 
     >>> format_value(23.044), format_value(90.0), format_value(0.013)
     ('23.0', '90', '0.013')
     """
     if isinstance(value, float):
-        rounded = f"{value:#.3g}"
+        rounded = f"{value:#.3g}"  # `#` keeps trailing zeros
         return raised_exponent(f"{value:.3g}" if float(rounded) == value else rounded)
     if isinstance(value, int):
         return raised_exponent(str(value))
