@@ -138,7 +138,8 @@ def parse_condition(text: str) -> Condition:
     if not match:
         raise ValueError(f"condition is {text!r}; expected name, example.step[0] > 0.5")
     condition = Condition(*match.groups())
-    if bool(condition.right_name) != (len(condition.references) == 2):
+    has_two_references = len(condition.references) == 2
+    if bool(condition.right_name) != has_two_references:
         raise ValueError(
             f"condition is {text!r}; expected a name after a second number of an example, and only "
             "there"
@@ -160,7 +161,7 @@ def parse_slider(text: str) -> Slider:
 
 
 def check(condition: Condition, answer: Mapping[str, float], steps_of: StepsOf) -> None:
-    """Check that a condition is not met by the page as it is, but by the answer.
+    """Check that the unedited page does not meet a condition, and that the answer does.
 
     Args:
         condition: the condition.
@@ -201,7 +202,7 @@ def number_at(reference: str, steps_of: StepsOf) -> float:
 
 
 def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[float]]:
-    """Return the literals that an answer changes, with its numbers, by position in the code."""
+    """Return the literals as an answer changes them, by their positions in the code."""
     edited: dict[LiteralPosition, np.ndarray] = {}
     for reference, number in answer.items():
         path, _, index = reference.rstrip("]").partition("[")
@@ -211,6 +212,7 @@ def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[f
         position = find_literal(literal)
         if position is None:
             raise ValueError(f"{reference} is not an input; expected a number of an input")
+        # Two numbers of an answer may be in the same literal.
         array = edited.setdefault(position, np.array(literal, dtype=float))
         array[tuple(map(int, index.split(",")))] = number
     return {position: array.tolist() for position, array in edited.items()}
@@ -219,13 +221,12 @@ def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[f
 def goal(condition: Condition, steps_of: StepsOf) -> str:
     """Return a sentence in HTML: what a condition asks for, and what its numbers are now."""
     _, above_or_below = SIGNS[condition.sign]
-    wanted = in_html(condition.right_name or condition.right)
-    now = " and ".join(spot(reference, steps_of) for reference in condition.references)
-    return f"Wanted: {in_html(condition.name)} {above_or_below} {wanted}. Now: {now}."
-
-
-def spot(reference: str, steps_of: StepsOf) -> str:
-    return format_inline(look_up_array(reference, steps_of), reference)
+    bound = in_html(condition.right_name or condition.right)
+    current_numbers = " and ".join(
+        format_inline(look_up_array(reference, steps_of), reference)
+        for reference in condition.references
+    )
+    return f"Wanted: {in_html(condition.name)} {above_or_below} {bound}. Now: {current_numbers}."
 
 
 def in_html(text: str) -> str:

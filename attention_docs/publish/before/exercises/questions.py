@@ -54,7 +54,7 @@ def question(argument: str, steps_of: StepsOf) -> str:
         argument, "example.step[index]", "name of the answer", "hint"
     )
     answer = look_up_array(reference, steps_of)
-    words = look_up_labels(reference)
+    words = look_up_labels(reference)  # for each axis of the answer, so none for a number
     if answer.ndim != len(words) or answer.ndim > 1:
         raise ValueError(
             f"{reference} has shape {answer.shape}; expected a number, or a row with LABELS"
