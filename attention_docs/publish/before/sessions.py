@@ -54,14 +54,15 @@ def program(markdown: str, heading: str) -> str:
     if not sessions:
         raise LookupError(f"expected a section {heading!r} with a block of `>>>` code")
     title = re.search("^# .*", markdown, re.MULTILINE)
-    lines = [line for session in sessions for line in statements(textwrap.dedent(session))]
-    return "\n".join([title[0] if title else "", *lines])
+    code = [line for session in sessions for line in statements(textwrap.dedent(session))]
+    return "\n".join([title[0] if title else "", *code])
 
 
 def statements(session: str) -> Iterator[str]:
-    """Yield the statements of a session; an expression is printed if its value is shown there.
+    """Yield the statements of a session.
 
-    A blank line ends each compound statement, because Python's prompt expects one.
+    An expression whose value the session shows is wrapped in `print`. A blank line follows each
+    compound statement, because Python's prompt needs it if the program is pasted there.
     """
     for example in doctest.DocTestParser().get_examples(session):
         code = example.source.rstrip()
@@ -69,5 +70,6 @@ def statements(session: str) -> Iterator[str]:
         is_expression = isinstance(statement, ast.Expr)
         shows_value = is_expression and example.want and not code.startswith("print(")
         yield f"print({code})" if shows_value else code
-        if hasattr(statement, "body"):
+        is_compound = hasattr(statement, "body")
+        if is_compound:
             yield ""

@@ -179,8 +179,8 @@ def split_fields(argument: str, *names: str) -> list[str]:
 def value(reference: str, steps_of: StepsOf, context: Context) -> str:
     r"""Format the value of a reference like `self_attention.weights[0]`.
 
-    A matrix at the top level of a displayed formula stays a macro: `after.formulas` makes it an
-    HTML table, and KaTeX typesets only the TeX around it.
+    A vector or matrix at the top level of a displayed formula stays a macro: `after.formulas` makes
+    it an HTML table, and KaTeX typesets only the TeX around it.
 
     Raises:
         LookupError: if the example, the step or the index is unknown.
@@ -259,6 +259,7 @@ def look_up_labels(reference: str) -> tuple[list[str], ...]:
     labels = examples.labels(match["example"], match["step"])
     indices = (match["index"] or "[:]")[1:-1].split(",")
     indices += [":"] * (len(labels) - len(indices))
+    # Not strict, because `labels` is empty if the example names no words.
     return tuple(words for words, index in zip(labels, indices, strict=False) if index == ":")
 
 
@@ -332,6 +333,7 @@ def number(expression: str, context: Context) -> str:
     digits = exact_number(float(result)) if "." in expression else grouped_thousands(str(result))
     if context is Context.TEXT:
         return computed_span(digits.replace("-", "−"))
+    # TeX would set a space after a bare comma.
     return rf"\computed{{{digits.replace(',', '{,}')}}}"
 
 
@@ -345,7 +347,9 @@ def evaluate(node: ast.expr) -> Fraction | complex:
         ValueError: if the expression has anything but numbers and arithmetic.
     """
     match node:
+        # Not isinstance, which would accept True and False.
         case ast.Constant(value=constant) if type(constant) in (int, float):
+            # By way of its digits, so that 0.1 is exactly 1/10.
             return Fraction(str(constant))
         case ast.UnaryOp(op, operand) if type(op) in OPERATIONS:
             return OPERATIONS[type(op)](evaluate(operand))
