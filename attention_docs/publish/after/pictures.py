@@ -28,6 +28,7 @@ SPACE_ABOVE_BAR, SPACE_BESIDE_ICON = 30, 16
 ICON_TOP = HEIGHT - BAR - SPACE_ABOVE_BAR - ICON_SIZE
 TITLE_SIZE = 56
 TITLE_LINE_HEIGHT = 68
+TITLE_DESCENT = 16  # from the baseline to the bottom of a line
 # The maximum number of characters in a line of the title.
 TITLE_CHARACTERS = 28
 SITE_NAME_SIZE = 28
@@ -53,8 +54,8 @@ TAGS = """\
 <meta property="og:url" content="{url}">
 <meta property="og:image" content="{image}">
 <meta property="og:image:type" content="image/png">
-<meta property="og:image:width" content="1200">
-<meta property="og:image:height" content="630">
+<meta property="og:image:width" content="{width}">
+<meta property="og:image:height" content="{height}">
 <meta property="og:image:alt" content="{alt}">
 <meta name="twitter:card" content="summary_large_image">
 """
@@ -129,6 +130,8 @@ def add_pictures(
             description=DESCRIPTION.findall(page)[0],
             url=CANONICAL.findall(page)[0],
             image=f"{project.address}{picture}",
+            width=WIDTH,
+            height=HEIGHT,
             alt=escape(drawing_name(drawing) or title),
         )
         pages_with_tags[path] = page.replace("</head>", f"{tags}</head>", 1)
@@ -237,7 +240,7 @@ def picture_svg(title: str, drawing: str | None, style: Style) -> str:
 
 def title_svg(lines: Sequence[str]) -> str:
     return "".join(
-        f'<text x="{MARGIN}" y="{MARGIN + number * TITLE_LINE_HEIGHT - 16}"'
+        f'<text x="{MARGIN}" y="{MARGIN + number * TITLE_LINE_HEIGHT - TITLE_DESCENT}"'
         f' font-size="{TITLE_SIZE}" font-weight="bold">{escape(line)}</text>'
         for number, line in enumerate(lines, 1)
     )
