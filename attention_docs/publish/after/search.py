@@ -20,7 +20,7 @@ from attention_docs.publish.inserts import FORMULA
 # Exercises repeat the sections before them, and papers have a page of their own.
 EXCLUDED_SECTIONS = ("#exercises", "#where-this-comes-from")
 # The weight of the sections of some pages in the ranking, by the start of their address. Other
-# sections have the weight 1.
+# sections have the weight 1. Tuned by hand until tests/browser/queries.txt led to its pages.
 BOOSTS = {
     "course/": 1.5,
     "glossary/": 1.2,
@@ -86,20 +86,21 @@ def searchable_sections(sections: Iterable[Section], pages: Mapping[str, str]) -
 
     A page of definitions, such as the glossary, becomes one section for each term.
     """
+    page_title = ""
     for section in sections:
         url, _, fragment = section["location"].partition("#")
         if section["location"].endswith(EXCLUDED_SECTIONS):
             continue
-        terms: list[Section] = []
-        about = ""
-        if not fragment:  # the beginning of a page, which comes before the sections of the page
-            page_title = section["title"]
-            html = pages.get(f"{url}index.html") or pages.get(url, "")
-            about = description(html)
-            terms = list(definitions(url, html))
-            if terms:
-                section["text"] = ""
-        yield with_keywords(section, page_title, about)
+        if fragment:
+            yield with_keywords(section, page_title)
+            continue
+        # The beginning of a page, which comes before the other sections of the page.
+        page_title = section["title"]
+        # The offline site has the URL of the file, not of its folder.
+        html = pages.get(f"{url}index.html") or pages.get(url, "")
+        terms = list(definitions(url, html))
+        text = "" if terms else section["text"]
+        yield with_keywords({**section, "text": text}, page_title, description(html))
         for term in terms:
             yield with_keywords(term, page_title)
 
