@@ -2,7 +2,7 @@
 
 import re
 
-# Maps a word used on the pages, or its prefix, to other search terms for it.
+# For the start of a word or phrase on the pages, other search terms for it.
 SYNONYMS = {
     "additive score": "bahdanau",
     "around the softmax": "qk-norm qk_norm rmsnorm output gate gated softmax1 off by one k=v",
@@ -49,7 +49,7 @@ SYNONYMS = {
     "variance of": "sqrt sqrt(d_k) square root divide",
     "word order": "positional position",
 }
-STARTS = {re.compile(rf"\b{re.escape(start)}", re.IGNORECASE): start for start in SYNONYMS}
+PATTERNS = {start: re.compile(rf"\b{re.escape(start)}", re.IGNORECASE) for start in SYNONYMS}
 
 
 def synonyms(text: str) -> str:
@@ -58,4 +58,4 @@ def synonyms(text: str) -> str:
     >>> synonyms("Rotary positions")
     'pe rope embedding'
     """
-    return " ".join(SYNONYMS[start] for pattern, start in STARTS.items() if pattern.search(text))
+    return " ".join(SYNONYMS[start] for start, pattern in PATTERNS.items() if pattern.search(text))
