@@ -28,17 +28,17 @@ def align_numbers(page: str) -> str:
 
 
 def align_table(table: str) -> str:
-    """Align the columns of numbers in one table."""
-    rows = [CELL.findall(row) for row in ROW.findall(table)]
-    lengths = {len(row) for row in rows}
-    if len(lengths) != 1:
+    """Align the columns of numbers in one table, unless it has merged cells."""
+    rows = [[text_of(cell["content"]) for cell in CELL.finditer(row)] for row in ROW.findall(table)]
+    row_lengths = {len(row) for row in rows}
+    if len(row_lengths) != 1:
         return table
-    _, *body = ([text_of(content) for _, content in row] for row in rows)
+    _header, *body = rows
     widths = [decimal_width(column) for column in zip(*body, strict=True)]
 
     def align_row(row: re.Match[str]) -> str:
-        row_widths = iter(widths)
-        return CELL.sub(lambda cell: align_cell(cell, next(row_widths)), row[0])
+        width_of_cell = iter(widths)
+        return CELL.sub(lambda cell: align_cell(cell, next(width_of_cell)), row[0])
 
     return ROW.sub(align_row, table)
 
@@ -48,7 +48,10 @@ def text_of(content: str) -> str:
 
 
 def decimal_width(column: Sequence[str]) -> int | None:
-    """Return the width of the longest decimal part and its point; None if not all are numbers."""
+    """Return the width of the longest decimal part with its point, in characters.
+
+    It is None if the column has a text, or fewer than two numbers, which need no alignment.
+    """
     numbers = [NUMBER.fullmatch(text) for text in column if text not in NO_NUMBER]
     if len(numbers) < 2 or None in numbers:
         return None
@@ -56,7 +59,10 @@ def decimal_width(column: Sequence[str]) -> int | None:
 
 
 def align_cell(cell: re.Match[str], width: int | None) -> str:
-    """Align one cell to the right, and pad its decimal part to a width in characters."""
+    """Align one cell to the right, and pad its decimal part to a width in characters.
+
+    A cell of another column, whose width is None, stays as it is.
+    """
     if width is None:
         return cell[0]
     number = NUMBER.fullmatch(text_of(cell["content"]))
