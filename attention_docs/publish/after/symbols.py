@@ -102,26 +102,37 @@ def short_formula(tex: str) -> str | None:
     return html if NUMBER_ALONE.fullmatch(tex) else f'<span class="symbols">{html}</span>'
 
 
-def token_html(match: re.Match[str], before: str) -> str:
+def token_html(match: re.Match[str], html_before: str) -> str:
     """Return one symbol, number or sign as HTML.
 
     Args:
         match: its match of COLOURED, SYMBOL or OTHER.
-        before: the HTML before it, which tells a sign from a subtraction.
+        html_before: the HTML of the formula before it, which tells a negative number from a
+            subtraction.
     """
     groups = match.groupdict()  # a pattern lacks the groups of the others
     if groups.get("letter"):
         role = f' class="{groups["role"]}"' if groups.get("role") else ""
         return f"<i{role}>{GREEK.get(match['letter'], match['letter'])}{subscript(match)}</i>"
     if groups["computed"]:
-        digits = match["computed"].replace("-", "−").replace("{,}", ",").replace(r" \times ", " × ")
-        reference = match["reference"]
-        attribute = f'data-val="{reference.replace(";", ",")}"' if reference else "data-computed"
-        return f"<span {attribute}>{digits}</span>"
+        return computed_html(match["computed"], match["reference"])
     if groups["minus"]:
-        is_unary = not before or before[-1] in "(/" or before[-1].isspace()
+        # Signs such as = end in a space.
+        is_unary = not html_before or html_before[-1] in "(/" or html_before[-1].isspace()
         return "−" if is_unary else " − "
     return groups["number"] or groups["words"] or SIGNS[match["sign"]]
+
+
+def computed_html(tex: str, reference: str | None) -> str:
+    r"""Return a computed number or shape as HTML, with its reference if it has one.
+
+    >>> computed_html(r"5 \times 2", "course_values.V.shape")
+    '<span data-val="course_values.V.shape">5 × 2</span>'
+    """
+    digits = tex.replace("-", "−").replace("{,}", ",").replace(r" \times ", " × ")
+    # TeX has ";" in references, because "," would separate attributes in \htmlData.
+    attribute = f'data-val="{reference.replace(";", ",")}"' if reference else "data-computed"
+    return f"<span {attribute}>{digits}</span>"
 
 
 def subscript(match: re.Match[str]) -> str:
