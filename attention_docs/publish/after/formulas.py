@@ -39,7 +39,8 @@ TRANSPOSE = '<span class="transposed" role="img" aria-label="transposed">⊤</sp
 SEGMENT_WRAPPER = (r"\displaystyle{}", "{}")
 # What is not a letter or a sign in TeX.
 COMMAND = re.compile(r"\\[a-zA-Z]+|\\[,;:! ]|[{}\s~_^()]")
-LONGEST_NAME = 12  # letters and signs
+# In letters and signs. A longer name in one line with its matrix could overflow a narrow screen.
+LONGEST_NAME = 12
 # The shape after a matrix, like `(5 \times 2)`; the style sheet sets the space between them.
 SHAPE = re.compile(r"(?:\\(?:q?quad|[,;:])\s*)*(\([^()]*\\times[^()]*\))\s*")
 # At the start of a formula with a long row. It becomes a CSS class, which applies to tables too.
@@ -108,7 +109,8 @@ def split_at_matrices(formula: Formula) -> list[Formula | Matrix]:
     """
     segments: list[Formula | Matrix] = []
 
-    def add_segment(tex: str) -> None:
+    def add_segments(tex: str) -> None:
+        """Add the TeX between two matrices: a shape after the first one, and the rest."""
         tex = tex.removeprefix(FOOTNOTE_SIZE).strip()
         shape = SHAPE.match(tex) if segments else None
         parts = [shape[1], tex[shape.end() :]] if shape else [tex]
@@ -117,12 +119,12 @@ def split_at_matrices(formula: Formula) -> list[Formula | Matrix]:
 
     end = 0
     for match in MATRIX.finditer(formula.tex):
-        add_segment(formula.tex[end : match.start()])
+        add_segments(formula.tex[end : match.start()])
         segments.append(Matrix(match["reference"], bool(match["transposed"])))
         end = match.end()
     if not segments:
         return [formula]
-    add_segment(formula.tex[end:])
+    add_segments(formula.tex[end:])
     return segments
 
 
@@ -246,10 +248,10 @@ def unbreakable_parts(segments: Sequence[Formula | Matrix]) -> list[list[Formula
     for segment in segments:
         last = parts[-1][-1] if parts else None
         if isinstance(segment, Matrix):
-            belongs = isinstance(last, Matrix) or is_name(last)
+            stays_with_last = isinstance(last, Matrix) or is_name(last)
         else:
-            belongs = isinstance(last, Matrix) and is_shape(segment)
-        if belongs:
+            stays_with_last = isinstance(last, Matrix) and is_shape(segment)
+        if stays_with_last:
             parts[-1].append(segment)
         else:
             parts.append([segment])

@@ -23,6 +23,7 @@ INLINE_SCRIPT = re.compile(
 DATA = re.compile(r'\stype="application/(?:ld\+)?json"')
 # In an escaped pattern, a template expression, which stands for the path to the root of the site.
 TEMPLATE_EXPRESSION = re.compile(r"\\\{\\\{.*?\\\}\\\}")
+# A relative path, or an absolute one; `//` would begin the name of a foreign host.
 PATH_TO_ROOT = r"(?:\.{1,2}(?:/\.\.)*|/(?!/)[\w./-]*)"
 
 

@@ -53,7 +53,8 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
     if problems:
         raise PublishError("\n".join(problems))
     with ThreadPoolExecutor(max_workers=1) as thread:
-        # KaTeX runs in another process while the pictures are drawn.
+        # KaTeX runs in another process while the pictures are drawn. It gets a copy of the pages,
+        # because their Open Graph tags are added meanwhile.
         typesetting = thread.submit(typeset_formulas, project, dict(pages), page_files)
         if project.address and not project.preview:
             pages |= pictures.add_pictures(site, pages, page_files, project)
