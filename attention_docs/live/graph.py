@@ -108,8 +108,7 @@ class PrunedGraph:
         self.recording = recording
         self.nodes = list(recording.tape.nodes)
         self.step_nodes = {array.node for array in recording.steps.values()}
-        self.representative = self.representatives()
-        self.ancestors = ancestors(self.nodes, self.representative)
+        self.merge_nodes()
         self.steps = {
             step: self.representative[array.node] for step, array in recording.steps.items()
         }
@@ -118,23 +117,24 @@ class PrunedGraph:
             for before, after in recording.carried
         ]
         self.inputs = list(self.editable_steps())
-        self.shared = {}
-        for index, node in enumerate(self.nodes):
-            position = find_literal(node.literal)
-            if position in shared_literals():
-                self.shared[shared_literals()[position]] = self.representative[index]
+        self.shared = dict(self.shared_literal_nodes())
         self.guards = list(self.editable_guards())
-        # Again, because the guards have appended the nodes of their refusals.
-        self.representative = self.representatives()
-        self.ancestors = ancestors(self.nodes, self.representative)
+        self.merge_nodes()  # again, because the guards have appended the nodes of their refusals
         required = set().union(*(self.ancestors[node] for node in self.page_nodes()))
         self.new_index = {old: new for new, old in enumerate(sorted(required))}
+
+    def merge_nodes(self) -> None:
+        """Find the nodes that compute the same, and the ancestors of each node."""
+        self.representative = self.representatives()
+        self.ancestors = ancestors(self.nodes, self.representative)
 
     def representatives(self) -> list[int]:
         """Return for each node the first node that computes the same.
 
         Editable literals are the same only if they have the same position in the code: their
-        numbers may be equal by chance, and an edit of one must not change the other.
+        numbers may be equal by chance, and an edit of one must not change the other. For the same
+        reason, other literals that are steps, and the arrays that an iteration replaces, are the
+        same as no other node.
         """
         editable = {find_literal(self.nodes[index].literal) for index in self.step_nodes} - {None}
         editable |= set(shared_literals())
@@ -147,7 +147,7 @@ class PrunedGraph:
             if position in editable:
                 key = position
             elif index in carried or (operation == "asarray" and index in self.step_nodes):
-                key = f"step {index}"
+                key = index
             else:
                 key = (operation, *(representative[i] for i in inputs), json.dumps(attributes))
             representative.append(first_index.setdefault(key, index))
@@ -165,6 +165,13 @@ class PrunedGraph:
             is_used = any(node in self.ancestors[other] for other in results - {node})
             if is_literal and is_used and step == first_step[node]:
                 yield step
+
+    def shared_literal_nodes(self) -> Iterator[tuple[str, int]]:
+        """Yield the name and the node of each literal that other examples compute with too."""
+        for index, node in enumerate(self.nodes):
+            position = find_literal(node.literal)
+            if position in shared_literals():
+                yield shared_literals()[position], self.representative[index]
 
     def literals(self) -> dict[int, str]:
         """Return the names of the editable literals by node."""
