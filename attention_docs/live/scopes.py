@@ -123,16 +123,25 @@ def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
     >>> [name for name, _ in public_functions()][:2]
     ['additive_scores', 'attention_backward']
     """
-    for module in (importlib.import_module(f"{PACKAGE}{name}") for name in MATHEMATICS):
+    for module_name in MATHEMATICS:
+        module = importlib.import_module(f"{PACKAGE}{module_name}")
         for name, member in inspect.getmembers(module):
-            if inspect.getmodule(member) is not module or name.startswith("_"):
+            is_imported = inspect.getmodule(member) is not module
+            if is_imported or name.startswith("_"):
                 continue
             if inspect.isfunction(member):
                 yield name, WITHOUT_CHECKS.get(member, member)
-            elif is_dataclass(member):
-                for method, function in inspect.getmembers(member, inspect.isfunction):
-                    if not method.startswith("_") or method == "__call__":
-                        yield f"{name}.{method}".removesuffix(".__call__"), function
+            elif inspect.isclass(member) and is_dataclass(member):
+                yield from public_methods(name, member)
+
+
+def public_methods(class_name: str, cls: type) -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Yield the public methods of a class; `__call__` gets the name of the class."""
+    for name, method in inspect.getmembers(cls, inspect.isfunction):
+        if name == "__call__":
+            yield class_name, method
+        elif not name.startswith("_"):
+            yield f"{class_name}.{name}", method
 
 
 def recorded_arguments(bound: inspect.BoundArguments) -> dict[str, Any]:
@@ -146,6 +155,7 @@ def recorded_arguments(bound: inspect.BoundArguments) -> dict[str, Any]:
             arguments.update(vars(value))
         elif hasattr(value, "_asdict"):
             arguments.update(named_arrays(value, name))
+        # Not !=, which would compare an array element by element.
         elif value is not bound.signature.parameters[name].default:
             arguments[name] = value
     return arguments
