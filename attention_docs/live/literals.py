@@ -73,8 +73,10 @@ def check_literal(name: str, step: str, literal: Any) -> None:
             "write its numbers there as a list"
         )
     edits = {position: different_numbers(literal)}
+    # The different numbers may overflow or divide by zero, which does not matter here.
     with rewritten_literals(name, edits), np.errstate(all="ignore"):
         tape = Tape()
+        # Not `attempt`, which would also record the calls of public functions.
         edited = run(name, Recording(tape, CallRecorder(tape)))
     recording = record(name)
     end = nodes_in_common(recording.tape, edited.tape)
@@ -88,7 +90,11 @@ def check_literal(name: str, step: str, literal: Any) -> None:
 
 
 def nodes_in_common(tape: Tape, other: Tape) -> int | None:
-    """Return how many nodes two runs recorded before Python took another branch; None for all."""
+    """Return how many nodes two runs recorded before Python took another branch.
+
+    It is None if all their reads had the same answers, so that all nodes can be compared.
+    """
+    # Not strict, because a run that took another branch may read more often.
     for read, other_read in zip(tape.reads, other.reads, strict=False):
         if read.answer != other_read.answer:
             return read.node_count
@@ -122,6 +128,7 @@ def different_numbers(literal: Any) -> list[Any]:
     def change(value: Any) -> Any:
         if isinstance(value, list | tuple):
             return [change(item) for item in value]
+        # To Python, a boolean is a number, too.
         return not value if isinstance(value, bool) else value + next(increments)
 
     return [change(item) for item in literal]
@@ -162,8 +169,8 @@ def find_literal(literal: Any) -> LiteralPosition | None:
     >>> find_literal(batch_of_two.X[1])
     LiteralPosition(example='batch_of_two', constant='X', path=(1,))
     """
-    found, position = lists_in_constants().get(id(literal), (None, None))
-    return position if found is literal else None
+    _, position = lists_in_constants().get(id(literal), (None, None))
+    return position
 
 
 @cache
