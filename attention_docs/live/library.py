@@ -455,6 +455,12 @@ def index_entry(entry: Any) -> Any:
         return "..."
     if isinstance(entry, slice):
         return {"slice": [entry.start, entry.stop, entry.step]}
+    # A recorded array could be converted to an integer, but then an edit of it would be missed.
     if isinstance(entry, RecordedArray):
         raise UnknownOperationError("an array as index cannot be recorded; use xp.take or xp.where")
-    return operator.index(entry)
+    try:
+        return operator.index(entry)
+    except TypeError:
+        raise UnknownOperationError(
+            f"a {type(entry).__name__} as index cannot be recorded; use xp.take or xp.where"
+        ) from None

@@ -86,6 +86,7 @@ def test_vector_is_indexed_by_array_of_integers():
         ("add", lambda xp, x: x + "1"),
         ("xp.where", lambda xp, x: x.__setitem__(0, 1.0)),
         ("xp.take", lambda xp, x: x[x > 1]),
+        ("xp.take", lambda xp, x: x[[0, 1]]),
         ("xp.stack", lambda xp, x: xp.asarray([x, x])),
         ("count_nonzero", lambda xp, x: xp.count_nonzero(x)),
     ],
