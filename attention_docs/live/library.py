@@ -161,21 +161,27 @@ class Tape:
             UnknownOperationError: if an argument is neither; the message names the operation.
         """
         dtypes = [array.dtype for array in arguments if isinstance(array, RecordedArray)]
-        inputs = []
-        for argument in arguments:
-            if isinstance(argument, Number):
-                dtype = np.result_type(
-                    *dtypes,
-                    argument,  # type: ignore[arg-type]  # NumPy's stubs leave out numbers.Number
-                )
-                argument = self.record_literal(argument, np.asarray(argument, dtype=dtype))
-            elif not isinstance(argument, RecordedArray):
-                raise UnknownOperationError(
-                    f"{operation} cannot be recorded with a {type(argument).__name__}"
-                )
-            inputs.append(argument.node)
+        inputs = [self._input_node(argument, dtypes, operation) for argument in arguments]
         value = function(*map(unwrap, arguments), **attributes)
         return self.record(value, operation, *inputs, **attributes)
+
+    def _input_node(self, argument: Any, dtypes: list[Any], operation: str) -> int:
+        """Return the node of an argument.
+
+        A number is recorded as a literal, with the dtype that NumPy gives it beside arrays with
+        these dtypes.
+        """
+        if isinstance(argument, RecordedArray):
+            return argument.node
+        if not isinstance(argument, Number):
+            raise UnknownOperationError(
+                f"{operation} cannot be recorded with a {type(argument).__name__}"
+            )
+        dtype = np.result_type(
+            *dtypes,
+            argument,  # type: ignore[arg-type]  # NumPy's stubs leave out numbers.Number
+        )
+        return self.record_literal(argument, np.asarray(argument, dtype=dtype)).node
 
     def read(self, array: "RecordedArray", convert: Callable[[Any], Any]) -> Any:
         """Convert an array to a Python scalar, and record the read."""
@@ -250,9 +256,10 @@ class RecordedArray:
     def __getitem__(self, index: Any) -> "RecordedArray":
         """Index the array; a vector may be indexed by an array of integers."""
         if isinstance(index, RecordedArray) and index.dtype.kind == "i" and self.ndim == 1:
+            # As in the standard, `take` has a vector of indices.
             xp = self.tape.xp
-            rows: RecordedArray = xp.take(self, xp.reshape(index, (-1,)), axis=0)
-            return self.tape.apply("reshape", NUMPY.reshape, rows, shape=index.shape)
+            elements: RecordedArray = xp.take(self, xp.reshape(index, (-1,)), axis=0)
+            return self.tape.apply("reshape", NUMPY.reshape, elements, shape=index.shape)
         entries = [index_entry(e) for e in (index if isinstance(index, tuple) else (index,))]
         value, node = self.value[index], self.tape.nodes[self.node]
         is_stack = node.operation == "stack" and not node.attributes.get("axis")
@@ -329,9 +336,9 @@ class Namespace(ModuleType):
             return self._tape.apply(name, _take_list(function), *arrays, **attributes)
         return self._tape.apply(name, function, *arguments, **attributes)
 
-    def _fill(self, name: str, like: Any, *fill: Any, **attributes: Any) -> RecordedArray:
-        """Record an array of one number, such as `zeros_like`, as one node."""
-        value = getattr(NUMPY, name)(unwrap(like), *fill, **attributes)
+    def _fill(self, name: str, shape_or_array: Any, *fill: Any, **options: Any) -> RecordedArray:
+        """Record an array of equal numbers as one node, whichever of FILL_FUNCTIONS makes it."""
+        value = getattr(NUMPY, name)(unwrap(shape_or_array), *fill, **options)
         fill_value = value.flat[0].item() if value.size else 0
         return self._tape.record(
             value, "full", shape=value.shape, fill_value=fill_value, dtype=value.dtype
