@@ -8,7 +8,7 @@ import html
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -46,8 +46,9 @@ MARGIN = 2
 # On a narrow screen, a diagram shrinks to this scale, at which its text has 11 pixels, and scrolls.
 MIN_SCALE = 0.85
 
-
 Point = tuple[float, float]
+Flip = Callable[[Point], Point]
+GraphvizObject = dict[str, Any]  # a node or an edge in Graphviz's JSON
 
 
 class Diagrams:
@@ -174,25 +175,7 @@ def svg(chart: Flowchart, layout: dict[str, Any], id_prefix: str) -> str:
         x, y = point
         return x, height - y
 
-    boxes = (
-        box_svg(
-            node,
-            flip(parse_point(box["pos"])),
-            float(box["width"]) * POINTS_PER_INCH,
-            float(box["height"]) * POINTS_PER_INCH,
-        )
-        for node, box in zip(chart.nodes.values(), layout["objects"], strict=True)
-    )
     edges = layout.get("edges", [])
-    # In Graphviz's JSON, "_draw_" has the Bézier curve of an edge ("b"), "_hdraw_" the polygon of
-    # its arrowhead ("P"), and "lp" the centre of its label.
-    curves = (curve_path(map(flip, drawn_points(edge, "_draw_", "b"))) for edge in edges)
-    arrowheads = (polygon_path(map(flip, drawn_points(edge, "_hdraw_", "P"))) for edge in edges)
-    labels = (
-        edge_label_svg(chart.edges[int(edge["id"])].label, flip(parse_point(edge["lp"])), edge)
-        for edge in edges
-        if "lp" in edge
-    )
     full_width, full_height = width + 2 * MARGIN, height + 2 * MARGIN
     return (
         f'<svg role="img" aria-labelledby="{id_prefix}-title {id_prefix}-text"'
@@ -201,9 +184,46 @@ def svg(chart: Flowchart, layout: dict[str, Any], id_prefix: str) -> str:
         f' style="min-width:{rounded(MIN_SCALE * full_width)}px">'
         f'<title id="{id_prefix}-title">{html.escape(chart.title)}</title>'
         f'<desc id="{id_prefix}-text">{html.escape(chart.description)}</desc>'
-        f'<path class="lines" d="{"".join(curves)}"/>'
-        f'<path class="tips" d="{"".join(arrowheads)}"/>'
-        f"{''.join(boxes)}{''.join(labels)}</svg>"
+        f"{edges_svg(edges, flip)}"
+        f"{boxes_svg(chart.nodes.values(), layout['objects'], flip)}"
+        f"{edge_labels_svg(chart.edges, edges, flip)}</svg>"
+    )
+
+
+def edges_svg(edges: Iterable[GraphvizObject], flip: Flip) -> str:
+    """Return all edges as one path, and all arrowheads as another."""
+    # In Graphviz's JSON, "_draw_" has the Bézier curve of an edge ("b"), and "_hdraw_" the polygon
+    # of its arrowhead ("P").
+    curves = [curve_path(map(flip, drawn_points(edge, "_draw_", "b"))) for edge in edges]
+    arrowheads = [polygon_path(map(flip, drawn_points(edge, "_hdraw_", "P"))) for edge in edges]
+    return (
+        f'<path class="lines" d="{"".join(curves)}"/><path class="tips" d="{"".join(arrowheads)}"/>'
+    )
+
+
+def boxes_svg(nodes: Iterable[Node], boxes: Iterable[GraphvizObject], flip: Flip) -> str:
+    """Return the boxes of all nodes, which Graphviz lists in the same order."""
+    return "".join(
+        box_svg(
+            node,
+            flip(parse_point(box["pos"])),
+            float(box["width"]) * POINTS_PER_INCH,
+            float(box["height"]) * POINTS_PER_INCH,
+        )
+        for node, box in zip(nodes, boxes, strict=True)
+    )
+
+
+def edge_labels_svg(chart_edges: list[Edge], edges: Iterable[GraphvizObject], flip: Flip) -> str:
+    """Return the labels of the edges that have one.
+
+    Graphviz lists edges in another order than the chart, so `dot_edge` numbers them.
+    """
+    return "".join(
+        # "lp" is the centre of the label.
+        edge_label_svg(chart_edges[int(edge["id"])].label, flip(parse_point(edge["lp"])), edge)
+        for edge in edges
+        if "lp" in edge
     )
 
 
@@ -217,7 +237,7 @@ def box_svg(node: Node, centre: Point, width: float, height: float) -> str:
     )
 
 
-def edge_label_svg(lines: tuple[str, ...], centre: Point, edge: dict[str, Any]) -> str:
+def edge_label_svg(lines: tuple[str, ...], centre: Point, edge: GraphvizObject) -> str:
     """Return the label of an edge as SVG, left-aligned where Graphviz starts its text."""
     texts = [operation for operation in edge["_ldraw_"] if operation["op"] == "T"]
     left = min(text["pt"][0] for text in texts)
@@ -238,7 +258,7 @@ def text_svg(lines: tuple[str, ...], centre: Point, font_size: int) -> str:
     )
 
 
-def drawn_points(edge: dict[str, Any], key: str, kind: str) -> list[Point]:
+def drawn_points(edge: GraphvizObject, key: str, kind: str) -> list[Point]:
     """Return the points of the first operation of a kind in a list of drawing operations.
 
     Args:
