@@ -89,6 +89,7 @@ def prepare(project: Project, nav: Nav) -> Prepared:
             page_file.markdown = converter.page_markdown(page_file)
         for page_file, execution_job in zip(notebook_files, executions, strict=True):
             page_file.markdown = converter.notebook_markdown(page_file, execution_job.result())
+        # Graphviz runs in another process while the scripts are bundled.
         drawings = threads.submit(converter.diagrams.draw)
         files = {**scripts(project), **notebooks.downloads(notebook_files)}
         converter.inserts |= drawings.result()

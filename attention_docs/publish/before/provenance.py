@@ -62,12 +62,15 @@ def provenance(
     example = examples.load(name)
     numpy = code_html(numpy_steps(steps))
     latex = code_html(latex_steps(steps))
-    title = f"“{escape(example.TITLE)}”" if is_one_of_several else ""
+    title = f"“{escape(example.TITLE)}”"
+    title_on_button = f": {title}" if is_one_of_several else ""
     return BLOCK.format(
         name=name,
-        button=TRY_BUTTON.format(name, title and f": {title}") if is_editable else "",
+        button=TRY_BUTTON.format(name, title_on_button) if is_editable else "",
         hint=HINT if is_editable and has_hint else "",
-        label=f' aria-label="Where these numbers come from: {title}"' if title else "",
+        label=(
+            f' aria-label="Where these numbers come from: {title}"' if is_one_of_several else ""
+        ),
         file=file_link(f"attention_docs/examples/{name}.py", repository),
         command=code_html(f"$ python -m attention_docs show {name}"),
         source=escape(example.SOURCE),
