@@ -8,7 +8,7 @@ it. Style sheets that pages link to are named after their content, for caches.
 
 import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from pathlib import Path
 
 # Patterns that begin with a literal make the search through all HTML several times faster.
@@ -48,19 +48,15 @@ def remove_unused(site: Path) -> None:
     ]
     sheets = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.css")}
     pruned_sheets = used_css(sheets.values(), pages.values(), scripts)
-    renamed: dict[str, str] = {}
+    new_names: dict[str, str] = {}
     for path, sheet in zip(sheets, pruned_sheets, strict=True):
         path.write_text(sheet, encoding="utf-8")
         # A sheet that no page links is fetched by a script, which expects its old name.
         is_linked = any(f'/{path.name}"' in page for page in pages.values())
         if is_linked:
-            renamed[path.name] = rename_after_content(path, sheet)
+            new_names[path.name] = rename_after_content(path, sheet)
     for path, page in pages.items():
-        if 'class="doc ' not in page:
-            page = REFERENCE_SHEET.sub("", page)
-        for name, new_name in renamed.items():
-            page = page.replace(f'/{name}"', f'/{new_name}"')
-        path.write_bytes(page.encode())
+        path.write_bytes(with_style_sheets(page, new_names).encode())
 
 
 def used_css(styles: Iterable[str], pages: Collection[str], scripts: Iterable[str]) -> list[str]:
@@ -71,6 +67,21 @@ def used_css(styles: Iterable[str], pages: Collection[str], scripts: Iterable[st
     variables = {name for page in pages for name in USED_VARIABLE.findall(page)}
     matching = [remove_unmatched_rules(style, names) for style in styles]
     return remove_unused_variables(matching, script_words | variables)
+
+
+def with_style_sheets(page: str, new_names: Mapping[str, str]) -> str:
+    """Link a page to the renamed style sheets, and to the sheet of the reference only if needed.
+
+    >>> page = '<link rel="stylesheet" href="../assets/site.css"><h1>Masks</h1>'
+    >>> with_style_sheets(page, {"site.css": "site.0a1b2c3d.css"})
+    '<link rel="stylesheet" href="../assets/site.0a1b2c3d.css"><h1>Masks</h1>'
+    """
+    documents_names = 'class="doc ' in page
+    if not documents_names:
+        page = REFERENCE_SHEET.sub("", page)
+    for name, new_name in new_names.items():
+        page = page.replace(f'/{name}"', f'/{new_name}"')
+    return page
 
 
 def rename_after_content(path: Path, sheet: str) -> str:
