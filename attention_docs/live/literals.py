@@ -147,19 +147,27 @@ def shared_literals() -> dict[LiteralPosition, str]:
     example_counts: Counter[LiteralPosition | None] = Counter()
     for recording in recordings.values():
         example_counts.update({find_literal(node.literal) for node in recording.tape.nodes})
-    shared_steps = []
-    for name, recording in recordings.items():
-        names = {}
-        for step, array in recording.steps.items():
-            position = find_literal(recording.tape.nodes[array.node].literal)
-            if position and example_counts[position] > 1:
-                names[position] = f"{name}.{step}"
-        shared_steps.append(names)
+    names_by_example = [
+        {
+            position: f"{name}.{step}"
+            for step, position in literal_steps(recording)
+            if example_counts[position] > 1
+        }
+        for name, recording in recordings.items()
+    ]
     # Of several names of a literal, the one from the example with the most shared steps wins.
     name_of_literal = {}
-    for names in sorted(shared_steps, key=len):
+    for names in sorted(names_by_example, key=len):
         name_of_literal.update(names)
     return name_of_literal
+
+
+def literal_steps(recording: Recording) -> Iterator[tuple[str, LiteralPosition]]:
+    """Yield the name and the position of each step that is a literal."""
+    for step, array in recording.steps.items():
+        position = find_literal(recording.tape.nodes[array.node].literal)
+        if position:
+            yield step, position
 
 
 def find_literal(literal: Any) -> LiteralPosition | None:
