@@ -124,13 +124,12 @@ def tokens(line: str) -> Iterator[re.Match[str]]:
 
 
 def declare_node(token: re.Match[str], nodes: dict[str, Node]) -> None:
-    """Add or update a node, which shows its name if it has no text."""
-    name, role = token["name"], token["role"] or ""
-    text = token["quoted"] or token["unquoted"]
-    if text or name not in nodes:
-        nodes[name] = Node(split_lines(text or name), role)
-    elif role:
-        nodes[name] = nodes[name]._replace(role=role)
+    """Add a node, which shows its name if it has no text, or update its text and role."""
+    name, text = token["name"], token["quoted"] or token["unquoted"]
+    earlier = nodes.get(name, Node((name,)))
+    nodes[name] = Node(
+        lines=split_lines(text) if text else earlier.lines, role=token["role"] or earlier.role
+    )
 
 
 def edges_between(tails: list[str], heads: list[str], token: re.Match[str] | None) -> list[Edge]:

@@ -32,6 +32,11 @@ def test_later_mention_of_a_node_keeps_its_text_and_role():
     assert flowchart.nodes["A"] == Node(("First",), "key")
 
 
+def test_later_text_of_a_node_keeps_its_role():
+    flowchart = parse_statements("A:::key --> B", 'A["First"]')
+    assert flowchart.nodes["A"] == Node(("First",), "key")
+
+
 def test_ampersand_connects_all_pairs():
     edges = [Edge("A", "C"), Edge("A", "D"), Edge("B", "C"), Edge("B", "D")]
     assert parse_statements("A & B --> C & D").edges == edges
