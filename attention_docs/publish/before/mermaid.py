@@ -65,14 +65,9 @@ def parse(code: str) -> Flowchart:
     header = HEADER.fullmatch(first_line)
     if not header:
         raise ValueError(f"{first_line!r} is not understood; expected graph TB or graph LR")
-    texts: dict[str, str] = {}
-    statements: list[str] = []
-    for line in lines:
-        accessible_text = ACCESSIBLE_TEXT.fullmatch(line)
-        if accessible_text:
-            texts[accessible_text[1]] = accessible_text[2]
-        elif line:
-            statements.append(line)
+    matches = map(ACCESSIBLE_TEXT.fullmatch, lines)
+    texts = {match[1]: match[2] for match in matches if match}
+    statements = [line for line in lines if line and not ACCESSIBLE_TEXT.fullmatch(line)]
     for name in ("accTitle", "accDescr"):
         if name not in texts:
             raise ValueError(f"the line `{name}: ...` is missing, the text for a screen reader")
@@ -88,9 +83,8 @@ def parse_statement(line: str, nodes: dict[str, Node]) -> list[Edge]:
         ValueError: if it is not understood.
     """
     edges: list[Edge] = []
-    # The names on the left and on the right of the last edge token.
-    tails: list[str] = []
-    heads: list[str] = []
+    tails: list[str] = []  # the names on the left of the last edge token
+    heads: list[str] = []  # the names on its right so far
     edge_token = None
     expects_name = True  # names alternate with & or edges
     for token in tokens(line):
