@@ -28,10 +28,11 @@ CODE_OR_MATH = re.compile(
     r"""
     (?=[ `~$])  # the first character of each alternative, which makes the search 3 times faster
     (?:
-      (?P<code> ^[ ]*(?P<fence>`{3,}|~{3,}) .*? ^[ ]*(?P=fence)[`~]*[ ]*$
-              | (?<!`)(?P<ticks>`+)(?!`) .+? (?<!`)(?P=ticks)(?!`) )
-    | (?P<math> \$\$ .+? \$\$
-              | (?<![\\$])\$(?![\s$]) [^$\n]*? [^\s\\$] \$ | (?<![\\$])\$[^\s\\$]\$ )
+      (?P<code> ^[ ]*(?P<fence>`{3,}|~{3,}) .*? ^[ ]*(?P=fence)[`~]*[ ]*$  # a code block
+              | (?<!`)(?P<ticks>`+)(?!`) .+? (?<!`)(?P=ticks)(?!`) )       # inline code
+    | (?P<math> \$\$ .+? \$\$                                # a displayed formula
+              | (?<![\\$])\$(?![\s$]) [^$\n]*? [^\s\\$] \$   # an inline formula
+              | (?<![\\$])\$[^\s\\$]\$ )                     # a formula of one character
     )
     """,
     re.MULTILINE | re.DOTALL | re.VERBOSE,
@@ -225,13 +226,20 @@ def look_up(reference: str, steps_of: StepsOf) -> Array | tuple[int, ...]:
         return apply_index(array, match["index"])
     if not match["index"]:
         return array.shape
+    return size_of(array, match["step"], match["index"])
+
+
+def size_of(array: Array, step: str, index: str) -> Array:
+    """Return the size of a step along an axis, which is an index in NumPy's notation.
+
+    >>> print(size_of(np.zeros((3, 2)), "weights", "[0]"))
+    3
+    """
     try:
-        return apply_index(np.asarray(array.shape), match["index"])
+        return apply_index(np.asarray(array.shape), index)
     except LookupError:
         sizes = counted(array.ndim, "size")
-        raise LookupError(
-            f"{match['step']}.shape has {sizes}; index {match['index']} is out of range"
-        ) from None
+        raise LookupError(f"{step}.shape has {sizes}; index {index} is out of range") from None
 
 
 def look_up_array(reference: str, steps_of: StepsOf) -> np.ndarray:
