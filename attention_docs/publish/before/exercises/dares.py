@@ -71,10 +71,10 @@ class Condition(NamedTuple):
         """The sides that are references, not typed numbers."""
         return [side for side in (self.left, self.right) if not NUMBER.fullmatch(side)]
 
-    def is_met(self, number_at: Callable[[str], float]) -> bool:
-        """Whether the comparison holds if `number_at` returns the number at each reference."""
+    def is_met(self, read_number: Callable[[str], float]) -> bool:
+        """Whether the comparison holds if `read_number` returns the number at each reference."""
         left, right = (
-            float(side) if NUMBER.fullmatch(side) else number_at(side)
+            float(side) if NUMBER.fullmatch(side) else read_number(side)
             for side in (self.left, self.right)
         )
         compare, _ = SIGNS[self.sign]
@@ -176,15 +176,18 @@ def check(condition: Condition, answer: Mapping[str, float], steps_of: StepsOf) 
     Traceback (most recent call last):
     ValueError: the answer does not meet the condition
     """
-    if condition.is_met(lambda reference: number_at(reference, steps_of)):
-        raise ValueError("the condition is met before anything is changed")
     edits = edited_literals(answer)
+
+    def number_before(reference: str) -> float:
+        return number_at(reference, steps_of)
 
     def number_after(reference: str) -> float:
         name = reference.partition(".")[0]
         with rewritten_literals(name, edits):
             return number_at(reference, examples.steps)
 
+    if condition.is_met(number_before):
+        raise ValueError("the condition is met before anything is changed")
     if not condition.is_met(number_after):
         raise ValueError("the answer does not meet the condition")
 
