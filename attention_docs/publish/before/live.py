@@ -68,7 +68,7 @@ def has_inputs(graph: dict[str, Any]) -> bool:
     >>> has_inputs({"inputs": [], "shared": {"course_sentence.X": 0}})
     True
     """
-    return bool(graph["inputs"] or graph.get("shared"))
+    return bool(graph["inputs"] or graph["shared"])
 
 
 def check_operations(implemented: Collection[str]) -> None:
