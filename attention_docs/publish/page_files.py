@@ -90,7 +90,7 @@ class PageFile:
             return f"{self.file}:{first_line + line}"
         start = 0
         for cell_id, text in self._markdown_cells():
-            end = start + text.count("\n") + 2  # the rest of the last line, and an empty one
+            end = start + text.count("\n") + 2  # the last line, and an empty one between cells
             if line < end:
                 return f"{self.file}: cell {cell_id}, line {line - start + 1}"
             start = end
