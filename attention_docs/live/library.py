@@ -296,6 +296,8 @@ for _name, _operation in BINARY.items():
 class Namespace(ModuleType):
     """The array library of a tape, which an example takes as `xp`.
 
+    It is a module like other array libraries, for the annotation `xp: ModuleType`.
+
     >>> Tape().xp.svd  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     attention_docs.live.library.UnknownOperationError: svd cannot be recorded; use one of ...

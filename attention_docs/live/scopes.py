@@ -92,6 +92,7 @@ def recorded_calls(tape: Tape) -> Iterator[CallRecorder]:
     wrappers: dict[Any, Any] = {describe_first: calls.describe_first}
     for name, function in PUBLIC_FUNCTIONS.items():
         wrappers[function] = calls.wrap(name, function)
+    # Not this module, whose wrappers call the originals.
     modules = tuple(
         name for name in [*sys.modules] if name.startswith(PACKAGE) and name != __name__
     )
