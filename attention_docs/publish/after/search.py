@@ -99,6 +99,7 @@ def searchable_sections(sections: Iterable[Section], pages: Mapping[str, str]) -
         # The offline site has the URL of the file, not of its folder.
         html = pages.get(f"{url}index.html") or pages.get(url, "")
         terms = list(definitions(url, html))
+        # The terms become sections of their own, so the beginning need not repeat them.
         text = "" if terms else section["text"]
         yield with_keywords({**section, "text": text}, page_title, description(html))
         for term in terms:
@@ -116,8 +117,8 @@ def with_keywords(section: Section, page_title: str, about: str = "") -> Section
     synonyms_of_section = synonyms(f"{section['title']} {about}")
     keywords = " ".join(filter(None, (page_title, about, synonyms_of_section)))
     location = section["location"]
-    boost = next((BOOSTS[start] for start in BOOSTS if location.startswith(start)), 1.0)
-    return {**section, "keywords": keywords, "boost": boost}
+    boosts = (boost for start, boost in BOOSTS.items() if location.startswith(start))
+    return {**section, "keywords": keywords, "boost": next(boosts, 1.0)}
 
 
 def definitions(url: str, html: str) -> Iterator[Section]:
