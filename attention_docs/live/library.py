@@ -397,8 +397,8 @@ class Namespace(ModuleType):
     def nonzero(self, array: RecordedArray) -> tuple[np.ndarray, ...]:
         """Return the indices of the true elements, for an error message.
 
-        They are not recorded, because their number depends on the values. After a flipped answer no
-        element may be true; then the first one stands in.
+        They are not recorded, because their number depends on the values. If an answer was flipped
+        to reach the error, maybe no element is true; the message then names the first element.
         """
         if self._tape.has_flipped_answer and not np.any(array.value):
             return tuple(np.zeros(1, dtype=int) for _ in array.shape)
