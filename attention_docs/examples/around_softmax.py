@@ -1,18 +1,17 @@
-"""A one in the denominator, a temperature for the position, values made of keys, and slopes.
+"""Softmax plus one, a temperature by position, values made from keys, and ALiBi's slopes.
 
-`plus_one` are the weights of two rows of `scores` with a 1 added to the denominator, `sums` what
-they add up to. `plus_one_late` subtracts the maximum first and adds the 1 as it is, which is a
-mistake.
+- Softmax plus one: `plus_one` has the weights of two rows of `scores` when 1 is added to the
+  denominator of the softmax, and `sums` the row sums. `plus_one_late` subtracts the maximum from
+  the scores but still adds 1, not exp(-maximum), which is a mistake.
+- Temperature by position: `temperatures` multiply the queries at `positions`, counted from 0.
+  `plain` has the weights of the scores `row`, and `sharp` the weights if the query of these scores
+  stands at the last position.
+- Values made from keys: the key and the value of a token both come from one projection, `raw`.
+  `key` is normed, scaled by `scale` and rotated by one radian; `value` is only normed. `value_late`
+  norms the finished key, which is a mistake.
+- ALiBi: `slopes` has the slopes of the paper's formula for six heads, and `slopes_in_code` the
+  slopes of the authors' code, which differ because six is not a power of two.
 
-`temperatures` multiply the queries at these `positions`, counted from 0. `sharp` are the weights of
-`row` at the last of them, `plain` the weights without a temperature.
-
-`raw` is what one projection returns for the key and the value of a token. `key` is normed, scaled
-by `scale` and turned by one radian, `value` only normed. `value_late` is made from the finished
-key, which is a mistake.
-
-`slopes` are the slopes of ALiBi's formula for six heads, `slopes_in_code` the slopes of its
-authors' code.
 >>> show(steps())
 scores 2 x 4
 [[ 2  1  0 -1]
@@ -69,52 +68,80 @@ SCORES = [[2, 1, 0, -1], [-3, -4, -5, -6]]
 POSITIONS, TRAINED, GROWTH = [8190, 8191, 16383, 131071], 8192, 0.1
 ROW = [3, 2, 1, 0]
 RAW, SCALE = [7, 1], [1, 2]
-HEADS, POWER_BELOW = 6, 4
+HEADS, POWER_BELOW = 6, 4  # POWER_BELOW is the largest power of two below HEADS
 
-ROWS = ["some keys fit", "no key fits"]
+QUERIES = ["some keys fit", "no key fits"]
 LABELS = {
-    **dict.fromkeys(("scores", "plus_one", "plus_one_late"), (ROWS, [])),
-    **dict.fromkeys(("sums", "sums_late"), (ROWS,)),
+    **dict.fromkeys(("scores", "plus_one", "plus_one_late"), (QUERIES, [])),
+    **dict.fromkeys(("sums", "sums_late"), (QUERIES,)),
     "temperatures": ([str(position) for position in POSITIONS],),
     **dict.fromkeys(("slopes", "slopes_in_code"), ([f"head {i + 1}" for i in range(HEADS)],)),
 }
 
 
-def slopes_of(heads: int, xp: ModuleType) -> Array:
-    """Return ALiBi's slopes by its formula, 2^(-8 k / heads)."""
-    return 2.0 ** (-8 * xp.arange(1, heads + 1, dtype=xp.float64) / heads)
-
-
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    scores, positions, row, raw, scale = (
-        xp.asarray(numbers, dtype=xp.float64) for numbers in (SCORES, POSITIONS, ROW, RAW, SCALE)
-    )
+    return {
+        **softmax_plus_one(xp),
+        **temperature_by_position(xp),
+        **values_from_keys(xp),
+        "slopes": alibi_slopes(HEADS, xp),
+        "slopes_in_code": alibi_slopes_in_code(xp),
+    }
+
+
+def softmax_plus_one(xp: ModuleType) -> dict[str, Array]:
+    scores = xp.asarray(SCORES, dtype=xp.float64)
     maximum = xp.max(scores, axis=1, keepdims=True)
     exponentials = xp.exp(scores - maximum)
     total = xp.sum(exponentials, axis=1, keepdims=True)
     plus_one = exponentials / (xp.exp(-maximum) + total)
     plus_one_late = exponentials / (1 + total)
-    completed_lengths = -xp.ceil(-(positions + 1) / TRAINED)
-    temperatures = 1 + GROWTH * xp.log(1 + completed_lengths)
-    position = xp.asarray(1.0, dtype=xp.float64)
-    key = rotary(scale * norm(raw, xp), position)
-    extra_slopes = slopes_of(2 * POWER_BELOW, xp)[: 2 * (HEADS - POWER_BELOW) : 2]
     return {
         "scores": scores,
         "plus_one": plus_one,
         "sums": xp.sum(plus_one, axis=1),
         "plus_one_late": plus_one_late,
         "sums_late": xp.sum(plus_one_late, axis=1),
+    }
+
+
+def temperature_by_position(xp: ModuleType) -> dict[str, Array]:
+    """Multiply queries by 1 + GROWTH log(1 + floor((position + 1) / TRAINED))."""
+    positions, row = (xp.asarray(numbers, dtype=xp.float64) for numbers in (POSITIONS, ROW))
+    # The floor, written with the ceiling, because the pages can recompute `ceil` only.
+    completed_lengths = -xp.ceil(-(positions + 1) / TRAINED)
+    temperatures = 1 + GROWTH * xp.log(1 + completed_lengths)
+    return {
         "positions": positions,
         "temperatures": temperatures,
         "row": row,
         "plain": softmax(row),
         "sharp": softmax(temperatures[-1] * row),
+    }
+
+
+def values_from_keys(xp: ModuleType) -> dict[str, Array]:
+    raw, scale = (xp.asarray(numbers, dtype=xp.float64) for numbers in (RAW, SCALE))
+    position = xp.asarray(1.0, dtype=xp.float64)
+    key = rotary(scale * norm(raw, xp), position)
+    return {
         "raw": raw,
         "scale": scale,
         "key": key,
         "value": norm(raw, xp),
         "value_late": norm(key, xp),
-        "slopes": slopes_of(HEADS, xp),
-        "slopes_in_code": xp.concat([slopes_of(POWER_BELOW, xp), extra_slopes]),
     }
+
+
+def alibi_slopes(heads: int, xp: ModuleType) -> Array:
+    """Return ALiBi's slopes by the formula of the paper, 2^(-8 k / heads) for k = 1 ... heads."""
+    return 2.0 ** (-8 * xp.arange(1, heads + 1, dtype=xp.float64) / heads)
+
+
+def alibi_slopes_in_code(xp: ModuleType) -> Array:
+    """Return the slopes for the largest power of two below HEADS, then more from twice as many.
+
+    The further slopes are the first, the third and so on of the slopes for 2 POWER_BELOW heads.
+    """
+    further_slopes = alibi_slopes(2 * POWER_BELOW, xp)[: 2 * (HEADS - POWER_BELOW) : 2]
+    return xp.concat([alibi_slopes(POWER_BELOW, xp), further_slopes])
