@@ -1,18 +1,21 @@
 """Eight tokens choose the three keys that they attend to, with an indexer of two heads.
 
-The indexer compares queries of its own, one for each head, with keys that its heads share.
-`products_1` and `products_2` are their products, `index` the sums over the heads, with a ReLU and
-`head_weights`, -inf for later tokens. `chosen` marks the `k` largest in each row; of equal ones the
-nearer key is chosen. `dense` are the weights of attention to all keys, `sparse` those to the chosen
-ones, and `missed` the dense weight of all others; `rest` is the average of the values left out.
-`window` has the token itself and two before it, `blocks` the token's own block of two and one more,
-the one whose mean key has the largest product with the query, `gate`. The mean keys, which are mean
-values, too, are `summaries`; *they* gives the summaries of earlier blocks `summary_weights`, and
-`summary_output` is their average.
-
-`early` chooses among all keys and hides the future afterwards. `index_halves` and `index_pairs` are
-the indexer's scores for *they* with rotary positions in two layouts, `missed_halves` and
-`missed_pairs` what these choices miss.
+- The indexer has a query for each head, and one key for both heads. `products_1` and `products_2`
+  are the dot products of each head. `index` is the sum over both heads of ReLU(product) times
+  `head_weights`, with -inf for later tokens.
+- `chosen` marks the `k` keys with the largest `index` in each row; of equal ones, it takes the
+  nearest. `dense` has the weights of attention to all keys, and `sparse` to the chosen keys only.
+  `missed` is the dense weight of the keys that are not chosen, and `rest` is the output of
+  attention to these keys alone.
+- Two other choices: `window` lets a token see itself and the two tokens before it. `blocks` lets it
+  see its own block of two tokens, and the earlier block whose mean key has the largest dot product
+  with the query. `gate` holds these products, with inf for the own block and -inf for later ones.
+- `summaries` are the means of the blocks, used both as keys and as values. *they* gives the
+  summaries of earlier blocks `summary_weights`, and its output is `summary_output`.
+- `early` shows a mistake: it chooses among all keys and hides the future afterwards.
+- `index_halves` and `index_pairs` are the scores of the indexer for *they* if its queries and keys
+  have rotary positions, in two layouts. `missed_halves` and `missed_pairs` are the dense weights
+  that these choices miss.
 
 >>> show(steps())
 X 8 x 4
@@ -204,22 +207,23 @@ INDEX_Q_1 = [[0, 0, 1, 0], [0, 0, 0, 0], [1, 0, 0, 0], [2, 0, 0, 0]]
 INDEX_Q_2 = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 1, 0, 0], [0, 1, -1, -1]]
 INDEX_K = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [-1, 0, 0, 1]]
 HEAD_WEIGHTS = [[1, 0], [0, 1], [1, 2], [1, 1]]
-K = [3]
-WINDOW, BLOCK, BLOCKS_CHOSEN, BASE, THEY = 3, 2, 2, 100, 4
+K = [3]  # the number of keys that each token chooses
+WINDOW, BLOCK, BLOCKS_CHOSEN, BASE = 3, 2, 2, 100
+THEY = 4  # the index of “they”
 
 TOKENS = ["birds", "pass", "boats", "because", "they", "like", "trees", "."]
 PAIRS = [" ".join(TOKENS[i : i + BLOCK]) for i in range(0, len(TOKENS), BLOCK)]
 FEATURES = ["thing", "animal", "action", "asks"]
-TABLES = ("index", "chosen", "window", "blocks", "early", "dense", "sparse")
-ROWS = ("index_halves", "index_pairs", "missed", "missed_by_window", "missed_by_blocks")
+PAIRWISE = ("index", "chosen", "window", "blocks", "early", "dense", "sparse")
+PER_TOKEN = ("index_halves", "index_pairs", "missed", "missed_by_window", "missed_by_blocks")
 LABELS = {
     "X": (TOKENS, FEATURES),
-    **dict.fromkeys(TABLES, (TOKENS, TOKENS)),
-    **dict.fromkeys(ROWS, (TOKENS,)),
+    **dict.fromkeys(PAIRWISE, (TOKENS, TOKENS)),
+    **dict.fromkeys(PER_TOKEN, (TOKENS,)),
     **dict.fromkeys(("products_1", "products_2"), (TOKENS, TOKENS)),
     "head_weights": (TOKENS, ["head 1", "head 2"]),
     "summaries": (PAIRS, FEATURES),
-    "summary_weights": (PAIRS[:2],),
+    "summary_weights": (PAIRS[: THEY // BLOCK],),
     "summary_output": (FEATURES,),
     **dict.fromkeys(("output_dense", "output_sparse", "rest"), (TOKENS, FEATURES)),
 }
@@ -228,25 +232,26 @@ LABELS = {
 def index_scores(
     queries: tuple[Array, Array], keys: Array, head_weights: Array, xp: ModuleType
 ) -> Array:
-    """Score every pair: the products of each head, with a ReLU, times the weight of the head."""
+    """Return the sum over both heads of ReLU(query . key) times the weight of the head, (n, n)."""
     zero = xp.asarray(0.0, dtype=xp.float64)
     heads = [xp.maximum(query @ keys.T, zero) for query in queries]
     return head_weights[:, :1] * heads[0] + head_weights[:, 1:] * heads[1]
 
 
 def largest(scores: Array, count: Array, xp: ModuleType) -> Array:
-    """Mark the `count` largest scores of each row, and of equal ones the last."""
+    """Return the mask of the `count` largest scores in each row; of equal ones, the last count."""
     position = xp.arange(scores.shape[1])
     this, other = scores[:, :, None], scores[:, None, :]
     is_later = position[None, None, :] > position[None, :, None]
-    comes_first = (other > this) | ((other == this) & is_later)
-    return xp.sum(xp.astype(comes_first, xp.int64), axis=2) < count
+    ranks_above = (other > this) | ((other == this) & is_later)
+    return xp.sum(xp.astype(ranks_above, xp.int64), axis=2) < count
 
 
 def block_mask(q: Array, means: Array, causal: Array, xp: ModuleType) -> tuple[Array, Array]:
-    """Let each query see its own block and the best earlier one; also return the gate, (n, n / 2).
+    """Return the mask of each query's own block and best earlier block, (n, n), and the gate.
 
-    The gate is inf for the own block, so it is always chosen, and -inf for later blocks.
+    The gate, (n, n / 2), has the products of queries and mean keys. It is inf for the own block,
+    which is therefore always chosen, and -inf for later blocks.
     """
     n, blocks = q.shape[0], means.shape[0]
     own, block = xp.arange(n)[:, None] // BLOCK, xp.arange(blocks)[None, :]
@@ -279,20 +284,19 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         """Return the dense weight of the keys that a mask hides, in each row."""
         return xp.sum(xp.where(mask, xp.asarray(0.0, dtype=xp.float64), dense.weights), axis=1)
 
-    def turned(interleaved: bool) -> Array:
-        """Return the scores of the indexer with rotary positions."""
-        index_q_1, index_q_2, index_k = (
+    def rotated_index(interleaved: bool) -> Array:
+        """Return the scores of the indexer with rotary positions in its queries and keys."""
+        query_1, query_2, key = (
             rotary(rows, xp.arange(n), BASE, interleaved) for rows in (*queries, keys)
         )
-        return without_future(index_scores((index_q_1, index_q_2), index_k, head_weights, xp))
+        return without_future(index_scores((query_1, query_2), key, head_weights, xp))
 
-    halves, pairs = turned(interleaved=False), turned(interleaved=True)
+    halves, pairs = rotated_index(interleaved=False), rotated_index(interleaved=True)
     window = window_mask(n, left=WINDOW - 1, right=0, xp=xp)
     summaries = xp.mean(xp.reshape(x, (n // BLOCK, BLOCK, x.shape[1])), axis=1)
     blocks, gate = block_mask(q, summaries, causal, xp)
     earlier = summaries[: THEY // BLOCK, :]
-    summarised = attention_steps(q[THEY : THEY + 1, :], earlier, earlier)
-    left_out = causal & ~chosen
+    over_summaries = attention_steps(q[THEY : THEY + 1, :], earlier, earlier)
     return {
         "X": x,
         "k": k,
@@ -306,15 +310,15 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "missed": missed(chosen),
         "output_dense": dense.output,
         "output_sparse": sparse.output,
-        "rest": attention_steps(q, x, x, attn_mask=left_out).output,
+        "rest": attention_steps(q, x, x, attn_mask=causal & ~chosen).output,
         "window": window,
         "missed_by_window": missed(window),
         "gate": gate,
         "blocks": blocks,
         "missed_by_blocks": missed(blocks),
         "summaries": summaries,
-        "summary_weights": summarised.weights[0, :],
-        "summary_output": summarised.output[0, :],
+        "summary_weights": over_summaries.weights[0, :],
+        "summary_output": over_summaries.output[0, :],
         "early": largest(all_pairs, k, xp) & causal,
         "index_halves": halves[THEY, :],
         "missed_halves": missed(largest(halves, k, xp) & causal)[THEY],
