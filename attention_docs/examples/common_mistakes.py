@@ -1,17 +1,20 @@
-"""The common mistakes, each next to the correct output, on the example whose sizes all differ.
+"""Common mistakes, each next to the correct output, on the numbers of `distinct_sizes`.
 
-`right` is its output, and `causal` the one with a causal mask, for the mistakes of the mask. In
-`padding_not_hidden` a padding token, all zeros, is added to the keys and values and not hidden.
-`heads` is attention among the raw features in three heads of two, next to the same with heads that
-were reshaped without the transpose. Swapped arguments do not fit here: they raise an error. Where
-all sizes agree nothing stops them: `square` has three queries, three keys, and two features
-everywhere.
+- `right` is the correct output, and `causal` the correct output with a causal mask. The steps from
+  `divided_by_d_k` to `mask_after_softmax` differ by one mistake each. In `padding_not_hidden`, a
+  padding token of zeros is added to the keys and values and is not masked.
+- `heads` is attention among the raw features in three heads of two. `heads_without_transpose` was
+  reshaped without the transpose.
+- Swapped arguments raise an error where the sizes differ, so `square` has three queries, three
+  keys and two features everywhere, and nothing stops them.
+- `newest` is the last query alone, with all five keys in its cache, where `is_causal` would hide
+  all keys but the first. In `aligned_bottom_right` the last query sees the last key, whereas in
+  `causal` the first query sees the first key.
+- `negative_scale` is `square` with a causal mask and the scale -1. In `scaled_after_mask`, the
+  scale is applied after the mask.
+- A model that copies its input has one loss for each word: `shifted_targets`, where the target is
+  the next word, and `unshifted_targets`, where by mistake it is the word itself.
 
-The last steps show masks that are right in another case. `newest` is the last query alone, with all
-five keys in its cache. In `aligned_bottom_right` the last query sees the last key, whereas in
-`causal` the first sees the first. `negative_scale` is `square` with a causal mask and the scale -1,
-next to the same with the scale applied after the mask. Finally, a model that copies its input has
-one loss for each word, with targets that are shifted by one position and with targets that are not.
 >>> show(steps())
 right 4 x 3
 [[0.2739  5.2928 -1.2803]
@@ -134,10 +137,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     padded_k, padded_v = (
         xp.concat([rows, xp.zeros((1, rows.shape[1]), dtype=xp.float64)]) for rows in (k, v)
     )
-    words = xp.eye(5, 6, dtype=xp.float64)  # five words of a vocabulary of six
-    # With such large queries and keys each word sees almost only itself.
-    copied = scaled_dot_product_attention(6 * words, 6 * words, words, is_causal=True)
-    predicted = softmax(5 * copied)
+    words = xp.eye(5, 6, dtype=xp.float64)  # five words of a vocabulary of six, one-hot
+    next_words = xp.eye(5, 6, k=1, dtype=xp.float64)
+    predicted = predict_copies(words)
     return {
         "right": correct.output,
         "divided_by_d_k": attention_steps(q, k, v, scale=1 / q.shape[1]).output,
@@ -164,19 +166,26 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
             square_q, square_k, square_v, is_causal=True, scale=-1.0
         ).output,
         "scaled_after_mask": scaled_after_mask(xp, square_q, square_k, square_v),
-        "shifted_targets": losses(xp, predicted, xp.eye(5, 6, k=1, dtype=xp.float64)),
+        "shifted_targets": losses(xp, predicted, next_words),
         "unshifted_targets": losses(xp, predicted, words),
     }
 
 
 def scaled_after_mask(xp: ModuleType, query: Array, key: Array, value: Array) -> Array:
-    """Compute attention with a negative scale, wrongly applied after the mask: NaN."""
+    """Return NaN: with the scale -1 applied after the mask, hidden scores become inf."""
     allowed = causal_mask(query.shape[0], key.shape[0], xp=xp)
     scores = query @ key.T
-    scaled = -1.0 * xp.where(allowed, scores, xp.full_like(scores, -xp.inf))
+    scaled = -1.0 * xp.where(allowed, scores, -xp.inf)
     with numpy.errstate(invalid="ignore"):
         exponentials = xp.exp(scaled - xp.max(scaled, axis=1, keepdims=True))
         return exponentials / xp.sum(exponentials, axis=1, keepdims=True) @ value
+
+
+def predict_copies(words: Array) -> Array:
+    """Return the probabilities that a causal model gives to the next word: it copies its input."""
+    queries = 6 * words  # so large that each word sees almost only itself
+    copied = scaled_dot_product_attention(queries, queries, words, is_causal=True)
+    return softmax(5 * copied)  # sharp: the copied word gets almost all the probability
 
 
 def losses(xp: ModuleType, probabilities: Array, targets: Array) -> Array:
@@ -185,5 +194,5 @@ def losses(xp: ModuleType, probabilities: Array, targets: Array) -> Array:
 
 
 def attend(query: Array, key: Array) -> Array:
-    """Attend with the keys as values, too."""
+    """Return attention in which the keys are also the values."""
     return scaled_dot_product_attention(query, key, key)
