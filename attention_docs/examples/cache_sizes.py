@@ -1,7 +1,8 @@
 """Bytes that the caches of four models take for one token, in 16 bits.
 
-For each model: layers, and the numbers that one layer keeps for one token. Keys and values of h
-heads of d features are 2 h d numbers; latent attention keeps a latent and a rotary key instead.
+For each model: its number of layers, and how many numbers one layer keeps for one token. Keys and
+values of h heads of d features are 2 h d numbers; latent attention keeps a latent and a rotary key
+instead. The fifth entry is the fourth model if it cached the keys and values of each head.
 
 >>> show(steps())
 layers 5
@@ -21,18 +22,21 @@ from attention_docs.arrays import Array
 TITLE = "Bytes per token in the caches of four models"
 SOURCE = "the published configurations, which the page cites"
 
-# Llama 2 7B, Llama 3 8B, Falcon 7B, DeepSeek-V2-Lite, and DeepSeek-V2-Lite with the keys and values
-# of each head.
 LAYERS = [32, 32, 32, 27, 27]
-NUMBERS = [2 * 32 * 128, 2 * 8 * 128, 2 * 1 * 64, 512 + 64, 16 * (128 + 64) + 16 * 128]
+NUMBERS = [
+    2 * 32 * 128,  # Llama 2 7B
+    2 * 8 * 128,  # Llama 3 8B
+    2 * 1 * 64,  # Falcon 7B
+    512 + 64,  # DeepSeek-V2-Lite: the latent and the rotary key
+    16 * (128 + 64) + 16 * 128,  # DeepSeek-V2-Lite: the keys and values of 16 heads
+]
 BYTES = 2
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     layers, numbers = (xp.asarray(counts, dtype=xp.float64) for counts in (LAYERS, NUMBERS))
-    sizes = layers * numbers * BYTES
     return {
         "layers": layers,
         "numbers": numbers,
-        "bytes": sizes,
+        "bytes": layers * numbers * BYTES,
     }
