@@ -2,14 +2,17 @@
 
 The forward pass is the same as in `distinct_sizes`. The loss L = sum((O - T)^2) / 2 compares its
 output O with a target T of the same shape, and dX is the gradient of L with respect to an array X.
-`row_sums` is computed from the weights and their gradient, `row_sums_by_output` from the output and
-its gradient. One step of gradient descent on the three weight matrices, with learning rate 1/500,
-changes L to `loss_after`; to first order, the change would be `expected`. With learning rate 1/100
-it is `loss_after_large`. `capped` are the scaled scores after a softcap of 4, and `cap_slopes` its
-derivatives.
 
-The last steps multiply the scaled scores by 1, 4 and 8, and leave dO as it is: the largest weight
-of each query, and the largest absolute entry of its gradient.
+- `row_sums` has sum_j A_ij dA_ij for each query i, and `row_sums_by_output` the same numbers as
+  sum_j O_ij dO_ij.
+- One step of gradient descent on the three weight matrices, with learning rate 1/500, changes the
+  loss to `loss_after`. To first order, the change would be `expected`. With learning rate 1/100 the
+  loss becomes `loss_after_large`.
+- `capped` has the scaled scores after a softcap of 4, and `cap_slopes` the derivatives of the
+  softcap.
+- To saturate the softmax, the scaled scores are multiplied by each of `factors`, with the same dO.
+  `largest_weights` has the largest weight of each query, and `largest_dQ` the largest absolute
+  entry of each query's gradient.
 
 >>> show(steps())
 T 4 x 3
@@ -162,8 +165,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         return loss(xp, attention_steps(x_q @ w_q, x_kv @ w_k, x_kv @ w_v).output, target)
 
     squared_norm = sum(xp.sum(d_w**2) for d_w in weight_gradients.values())
+    # Multiplying the scaled scores is the same as multiplying the scale, 1 / sqrt(d_k).
     scales = [factor / k.shape[-1] ** 0.5 for factor in FACTORS]
-    saturated = [attention_steps(q, k, v, scale=scale).weights for scale in scales]
+    weights_by_factor = [attention_steps(q, k, v, scale=scale).weights for scale in scales]
     d_queries = [attention_backward(d_output, q, k, v, scale=scale).query for scale in scales]
     return {
         "T": target,
@@ -184,7 +188,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "capped": SOFTCAP * xp.tanh(forward["scaled"] / SOFTCAP),
         "cap_slopes": 1 - xp.tanh(forward["scaled"] / SOFTCAP) ** 2,
         "factors": xp.asarray(FACTORS),
-        "largest_weights": xp.stack([xp.max(weights, axis=-1) for weights in saturated]),
+        "largest_weights": xp.stack([xp.max(weights, axis=-1) for weights in weights_by_factor]),
         "largest_dQ": xp.stack([xp.max(xp.abs(d_query), axis=-1) for d_query in d_queries]),
     }
 
@@ -206,5 +210,5 @@ def through_projections(
 
 
 def loss(xp: ModuleType, output: Array, target: Array) -> Array:
-    """Return half the sum of squared differences."""
+    """Return half the sum of squared differences between output and target."""
     return xp.sum((output - target) ** 2) / 2

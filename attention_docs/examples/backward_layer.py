@@ -1,11 +1,12 @@
 """The backward pass of a layer: two heads that share keys, a mask, a residual sum and a layer norm.
 
 n = 4 tokens, d_model = 5, two query heads of d_k = 3 that share one head of keys and of values with
-d_v = 1. The mask B is causal and holds numbers that fall with the distance; both heads add it to
+d_v = 1. The mask B is causal and holds biases that fall with the distance; both heads add it to
 their scaled scores. Y = gain * LayerNorm(X + attention) + shift, and dY is given: L = sum(dY * Y).
 
-`weights_1` and `dK_1` belong to the first head. `normed` is the norm before gain and shift, and
-`through_attention` the part of dX that flows through the attention, not the residual connection.
+Steps that end in `_1` and `_2` belong to one head each. `normed` is the norm before gain and shift.
+`through_attention` is the part of dX that flows through the attention, as opposed to the residual
+connection.
 
 >>> show(steps())
 X 4 x 5
@@ -243,7 +244,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     d_merged = d_summed @ transpose(w_o)
     d_heads = split_heads(d_merged, HEADS)  # (2, 4, 1)
     gradients = attention_backward(d_heads, query, key, value, mask, enable_gqa=True)
-    first, second = (
+    # `gradients` sums dK and dV over the heads that share them; these are of each head alone.
+    head_1, head_2 = (
         attention_backward(d_heads[i, :, :], query[i, :, :], key[0, :, :], value[0, :, :], mask)
         for i in range(HEADS)
     )
@@ -267,11 +269,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "dZ_1": gradients.scaled[0, :, :],
         "dZ_2": gradients.scaled[1, :, :],
         "dB": gradients.attn_mask,
-        "dK_1": first.key,
-        "dK_2": second.key,
+        "dK_1": head_1.key,
+        "dK_2": head_2.key,
         "dK": gradients.key[0, :, :],
-        "dV_1": first.value,
-        "dV_2": second.value,
+        "dV_1": head_1.value,
+        "dV_2": head_2.value,
         "dV": gradients.value[0, :, :],
         "dW_Q": transpose(x) @ d_q,
         "dW_K": transpose(x) @ d_k,
@@ -289,7 +291,7 @@ def normalise(xp: ModuleType, rows: Array) -> tuple[Array, Array]:
 
 
 def norm_backward(xp: ModuleType, normed: Array, std: Array, d_normed: Array) -> Array:
-    """Return the gradient of the rows before they were normalised."""
+    """Return the gradient of the rows that `normalise` was applied to."""
     mean = xp.mean(d_normed, axis=-1, keepdims=True)
     projection = xp.mean(d_normed * normed, axis=-1, keepdims=True)
     return (d_normed - mean - normed * projection) / std
