@@ -1,7 +1,7 @@
 """Two ways to measure relevance, on the same numbers: dot products and additive scores.
 
-The queries are q_1 and q_2, and the keys k_1 ... k_4, of the column example, written as rows.
-The weights of the additive network, two hidden units, are our own.
+The queries and keys are q_1, q_2 and k_1 ... k_4 of `column_vectors`, as rows. The weights of the
+additive network, which has two hidden units, are our own.
 
 >>> show(steps())
 Q 2 x 3

@@ -1,10 +1,10 @@
 """A batch of two sequences, computed together and separately.
 
-b = 2 sequences of n = 4 tokens with d_model = 6 features, d_k = 3 and d_v = 5: no two of these
-agree, so an axis in the wrong place does not fit. Steps that end in `_1` belong to the first
-sequence and those in `_2` to the second; they are slices of arrays whose first axis is the batch.
+b = 2 sequences of n = 4 tokens with d_model = 6 features, d_k = 3 and d_v = 5: all these sizes
+differ, so an array with its axes in the wrong order does not fit. Steps that end in `_1` and `_2`
+belong to one sequence each; they are slices of arrays whose first axis is the batch.
 `joined_weights` and `joined_output` show a mistake: the two sequences are concatenated into one of
-eight tokens, and see each other.
+eight tokens, so they see each other.
 
 >>> show(steps())
 W_Q 6 x 3
@@ -143,8 +143,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     separate_output = xp.stack(
         [attention_steps(q[i, ...], k[i, ...], v[i, ...]).output for i in (0, 1)]
     )
-    joined_q, joined_k, joined_v = (xp.reshape(rows, (8, rows.shape[-1])) for rows in (q, k, v))
-    joined = attention_steps(joined_q, joined_k, joined_v)
+    joined = attention_steps(*(xp.reshape(rows, (8, rows.shape[-1])) for rows in (q, k, v)))
     batch = {
         "X": x,
         "Q": q,

@@ -1,6 +1,6 @@
-"""Head 1 of the course under a mask that can be set pair by pair; at first it is causal.
+"""Head 1 of the course under a mask that readers can edit pair by pair; at first it is causal.
 
-`leaked` is the share of its weight that each word gives to later words.
+`leaked` is the total weight that each word gives to later words.
 
 >>> show(steps())
 mask 5 x 5
