@@ -1,8 +1,9 @@
 """The first step of the course: averages of words, with equal weights and by similarity.
 
-`dots` holds the dot product of every word with every word, and nothing is learned. A softmax of
-each row of it gives the weights of a soft lookup, and `blended` the averages. `birds_exponentials`
-and `birds_sum` follow the row of "birds".
+`mean` is the average with equal weights. `dots` holds the dot product of every word with every
+word; nothing is learned. The softmax of each row gives the weights of a soft lookup, `weights`, and
+`blended` holds the weighted averages. `birds_exponentials` and `birds_sum` follow the row of
+"birds".
 
 >>> show(steps())
 X 5 x 7
@@ -42,7 +43,7 @@ from types import ModuleType
 import numpy
 
 from attention_docs.arrays import Array
-from attention_docs.examples.course_sentence import FEATURES, WORDS, given_matrices
+from attention_docs.examples.course_sentence import BIRDS, FEATURES, WORDS, given_matrices
 
 TITLE = "Averages of the words of a sentence"
 SOURCE = "our own example"
@@ -66,8 +67,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "X": x,
         "mean": xp.mean(x, axis=0),
         "dots": dots,
-        "birds_exponentials": exponentials[0, :],
-        "birds_sum": sums[0, 0],
+        "birds_exponentials": exponentials[BIRDS, :],
+        "birds_sum": sums[BIRDS, 0],
         "weights": weights,
         "blended": weights @ x,
     }

@@ -1,9 +1,9 @@
 """The eighth step of the course: a whole block, after its two heads.
 
-Each part is LayerNorm(x + part(x)). The norms have no learned gain or shift. `before` is what the
-maximum of the feed-forward network is given. `they` follows one word: what comes in, after the sum
-with what attention adds, after the norm, after the sum with what the feed-forward network adds, and
-after the second norm.
+Each part is LayerNorm(x + part(x)). The norms have no learned gain or shift. `before` is the input
+of the ReLU in the feed-forward network, `hidden` its output, and `fed` the output of the network.
+`they` follows one word through the block: its input, the sum with the output of attention, the
+norm, the sum with the output of the feed-forward network, and the second norm.
 
 >>> show(steps())
 added 5 x 7
@@ -72,7 +72,7 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.examples.course_heads import steps as heads
-from attention_docs.examples.course_sentence import FEATURES, RULE, WORDS, given_matrices
+from attention_docs.examples.course_sentence import FEATURES, RULE, THEY, WORDS, given_matrices
 
 TITLE = "A block: sums, norms and a feed-forward network"
 SOURCE = "our own example"
@@ -103,7 +103,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def block(xp: ModuleType, with_positions: Array, added: Array) -> dict[str, Array]:
-    """Return the steps of a block after its attention, of which `output` is the last but one."""
+    """Return the steps of a block from the first residual sum on; `output` is its output."""
     summed = with_positions + added
     mean, variance = mean_and_variance(xp, summed)
     normed = layer_norm(xp, summed)
@@ -120,12 +120,12 @@ def block(xp: ModuleType, with_positions: Array, added: Array) -> dict[str, Arra
         "hidden": hidden,
         "fed": fed,
         "output": output,
-        "they": xp.stack([stage[4, :] for stage in stages]),
+        "they": xp.stack([stage[THEY, :] for stage in stages]),
     }
 
 
 def feed_forward(xp: ModuleType, rows: Array) -> tuple[Array, Array, Array]:
-    """Return what enters the ReLU, what leaves it, and the output of the feed-forward network."""
+    """Return the input and the output of the ReLU, and the output of the feed-forward network."""
     matrices = given_matrices(xp)
     before = rows @ matrices["W_1"] + matrices["b_1"]
     hidden = xp.where(before > 0, before, xp.zeros_like(before))

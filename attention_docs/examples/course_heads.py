@@ -3,10 +3,13 @@
 Both heads read words and positions under the causal mask. `pass_query`, `pass_scores` and
 `birds_scores` are what head 2 computes for the second and the first word, without the mask.
 `added_1` and `added_2` are what each head adds through its rows of W_O, and `output` is their sum.
-`one_head_weights` are the weights of a single head with the queries and keys of both, side by side.
-`they_scores` has the scores of "they" in head 1 and in head 2, and their sums, which are the scores
-of the single head. Scores and `Q_2` are rounded to nine decimals, because many are whole numbers
-but for the rounding of floats.
+
+`one_head_weights` are the weights of a single head that has the queries and keys of both heads
+side by side. `they_scores` has the scores of "they" in head 1 and in head 2, and their sums, which
+are the scores of the single head.
+
+Scores and `Q_2` are rounded to nine decimals, to remove the rounding errors of whole numbers.
+
 >>> show(steps())
 with_positions 5 x 7
 [[2 1 0 0 0  0.6000  0.8000]
@@ -142,9 +145,12 @@ import numpy
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples.course_sentence import (
+    BIRDS,
     FEATURES,
     HAND_FEATURES,
     KEY_FEATURES,
+    PASS,
+    THEY,
     VALUE_FEATURES,
     WORDS,
     given_matrices,
@@ -187,34 +193,34 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q_1, k_1, q_2, k_2 = (
         with_positions @ matrices[f"W_{name}"] for name in ("Q_1", "K_1", "Q_2", "K_2")
     )
-    one = attention_steps(q_1, k_1, v, is_causal=True)
-    two = attention_steps(q_2, k_2, v, is_causal=True)
-    both = xp.concat([q_1, q_2], axis=1), xp.concat([k_1, k_2], axis=1)
-    one_head = attention_steps(*both, v, is_causal=True)
-    they_scores = xp.stack([attention.scores[4, :] for attention in (one, two, one_head)])
-    open_scores = round_off(xp, attention_steps(q_2, k_2, v).scores)
+    head_1 = attention_steps(q_1, k_1, v, is_causal=True)
+    head_2 = attention_steps(q_2, k_2, v, is_causal=True)
+    both_queries, both_keys = xp.concat([q_1, q_2], axis=1), xp.concat([k_1, k_2], axis=1)
+    one_head = attention_steps(both_queries, both_keys, v, is_causal=True)
+    they_scores = xp.stack([head.scores[THEY, :] for head in (head_1, head_2, one_head)])
+    unmasked_scores = round_off(xp, attention_steps(q_2, k_2, v).scores)
     w_o = xp.concat([matrices["W_O_1"], matrices["W_O_2"]])
-    side_by_side = xp.concat([one.output, two.output], axis=1)
+    side_by_side = xp.concat([head_1.output, head_2.output], axis=1)
     return {
         "with_positions": with_positions,
         "W_Q_2": matrices["W_Q_2"],
         "W_K_2": matrices["W_K_2"],
-        "pass_query": round_off(xp, q_2[1, :]),
-        "pass_scores": open_scores[1, :],
-        "birds_scores": open_scores[0, :],
+        "pass_query": round_off(xp, q_2[PASS, :]),
+        "pass_scores": unmasked_scores[PASS, :],
+        "birds_scores": unmasked_scores[BIRDS, :],
         "Q_1": q_1,
         "K_1": k_1,
         "Q_2": round_off(xp, q_2),
         "K_2": k_2,
         "V": v,
-        "weights_1": one.weights,
-        "weights_2": two.weights,
-        "head_1": one.output,
-        "head_2": two.output,
+        "weights_1": head_1.weights,
+        "weights_2": head_2.weights,
+        "head_1": head_1.output,
+        "head_2": head_2.output,
         "side_by_side": side_by_side,
         "W_O": w_o,
-        "added_1": one.output @ matrices["W_O_1"],
-        "added_2": two.output @ matrices["W_O_2"],
+        "added_1": head_1.output @ matrices["W_O_1"],
+        "added_2": head_2.output @ matrices["W_O_2"],
         "output": side_by_side @ w_o,
         "they_scores": round_off(xp, they_scores),
         "one_head_weights": one_head.weights,

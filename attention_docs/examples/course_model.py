@@ -1,10 +1,12 @@
 """The course in one example: the sentence on its way through the model, page by page.
 
-`with_positions` to `output` are what head 1 of the complete model computes: the words with their
-positions, under the causal mask. The rows of `they_outputs` and `next_words` belong to four pages
-of the course. `they_outputs` is what "they" gets from head 1, as far as the page has built it: with
-queries and keys alone, with the scale, with positions, with the mask. Everything after head 1 is
-complete in all four rows, and so is head 2. `next_words` has the probabilities of the next word.
+The steps from `with_positions` to `output` are what head 1 of the complete model computes, with
+positions and the causal mask.
+
+`they_outputs` has the output of head 1 for "they" as four pages of the course compute it: with
+queries and keys only, with the scale, with positions, and with the mask. `logits` and `next_words`
+are the logits and probabilities of the next word if head 1 gives this output, and everything else,
+head 2 included, is complete.
 
 >>> show(steps())
 with_positions 5 x 7
@@ -76,6 +78,7 @@ from attention_docs.examples.course_block import feed_forward, layer_norm
 from attention_docs.examples.course_sentence import (
     FEATURES,
     KEY_FEATURES,
+    THEY,
     VALUE_FEATURES,
     VOCABULARY,
     WORDS,
@@ -108,17 +111,19 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     head_1 = attention_steps(q, k, v, is_causal=True)
     head_2 = attention_steps(*project(matrices, with_positions, head=2), is_causal=True)
     without_positions = project(matrices, x, head=1)
-    outputs = [
+    outputs = [  # as in PAGES
         attention_steps(*without_positions, scale=1.0).output,
         attention_steps(*without_positions).output,
         attention_steps(q, k, v).output,
         head_1.output,
     ]
-    they_outputs = xp.stack([output[4, :] for output in outputs])
-    added = they_outputs @ matrices["W_O_1"] + head_2.output[4:, :] @ matrices["W_O_2"]
-    normed = layer_norm(xp, with_positions[4:, :] + added)
-    described = layer_norm(xp, normed + feed_forward(xp, normed)[2])
-    logits = described @ matrices["W_vocabulary"]
+    they_outputs = xp.stack([output[THEY, :] for output in outputs])
+    # One row for "they", the last word, which is added to each of the four rows.
+    they_head_2, they_with_position = head_2.output[THEY:, :], with_positions[THEY:, :]
+    added = they_outputs @ matrices["W_O_1"] + they_head_2 @ matrices["W_O_2"]
+    normed = layer_norm(xp, they_with_position + added)
+    block_output = layer_norm(xp, normed + feed_forward(xp, normed)[2])
+    logits = block_output @ matrices["W_vocabulary"]
     return {
         "with_positions": with_positions,
         "Q": q,

@@ -1,18 +1,17 @@
 """The last step of the course: logits, probabilities, the next token and the one after it.
 
-Everything is computed for both sentences: `probabilities` belong to "birds pass boats because
-they", `probabilities_swapped` to "boats pass birds because they". `next_token` counts the words of
-the vocabulary from 0. `losses` holds minus the logarithm of the probability of the word that
-actually follows, and `loss` is their mean. Then "fly" is appended, with the clock hand of position
-6, and the model runs on six words: `appended` has the probabilities of the word after it.
-
-`temperatures` divide the logits of the last row before the softmax; `tempered` has a row of
-probabilities for each.
-
-In `fly` and `sail` the sentences are rows, and the columns leave out nothing, then one of `PARTS`
-each. `right` says in how many of the ten rows of both sentences the right word has the largest
-probability; a word that shares the largest with another does not count. `with_head_1` and
-`without_head_1` have the last rows of both sentences, with everything and without head 1.
+- `probabilities` belong to "birds pass boats because they", and `probabilities_swapped` to "boats
+  pass birds because they". `next_token` is an index in the vocabulary. `losses` holds -log p for
+  the word that actually follows each word, and `loss` is their mean.
+- "fly" is appended, with the clock hand of position 6, and the model runs on six words. `appended`
+  has the probabilities of the word after "fly", and `next_but_one` is the index of the likeliest.
+- `temperatures` divide the logits of the last row before the softmax. `tempered` has a row of
+  probabilities for each.
+- Ablations: `fly` and `sail` are the probabilities of these words after each of the two sentences,
+  which are the rows. The first column is the complete model; every other column leaves out one of
+  `PARTS`. `right` counts, over the ten rows of both sentences, how often the right word has the
+  largest probability; a tie does not count. `with_head_1` and `without_head_1` are the last rows of
+  both sentences in the complete model and without head 1.
 
 >>> show(steps())
 output 5 x 7
@@ -99,7 +98,7 @@ from attention_docs.softmax import softmax
 TITLE = "The next token, and the one after it"
 SOURCE = "our own example"
 
-FLY_WITH_POSITION = [1, 0, 1, 0, 0, -0.8432, 0.5376]  # the word, with the clock of position 6
+FLY_WITH_POSITION = [1, 0, 1, 0, 0, -0.8432, 0.5376]  # the word, with the clock hand of position 6
 TEMPERATURES = [0.5, 1, 2]
 PARTS = [
     "positions",
@@ -139,8 +138,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     attention = heads(xp)
     with_positions = attention["with_positions"]
     output, logits, probabilities = predict(xp, with_positions, attention["output"])
-    n = with_positions.shape[0]
-    following = xp.stack([probabilities[i, i + 1] for i in range(n)])
+    next_words = [VOCABULARY.index(word) for word in (*WORDS[1:], "fly")]
+    next_words_swapped = [VOCABULARY.index(word) for word in (*SWAPPED[1:], "sail")]
+    of_next_words = xp.stack([probabilities[i, word] for i, word in enumerate(next_words)])
     fly = xp.asarray(FLY_WITH_POSITION, dtype=xp.float64)
     longer = xp.concat([with_positions, fly[None, :]])
     appended = predict(xp, longer, multi_head_output(xp, longer))[2][-1, :]
@@ -155,8 +155,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "probabilities": probabilities,
         "probabilities_swapped": ablated[1, 0, :, :],
         "next_token": xp.argmax(logits[-1, :]),
-        "losses": -xp.log(following),
-        "loss": -xp.mean(xp.log(following)),
+        "losses": -xp.log(of_next_words),
+        "loss": -xp.mean(xp.log(of_next_words)),
         "fly_with_position": fly,
         "appended": appended,
         "next_but_one": xp.argmax(appended),
@@ -167,8 +167,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "log_odds": round_off(xp, xp.log(last_rows[:, :, FLY] / last_rows[:, :, SAIL])),
         "with_head_1": last_rows[:, 0, :],
         "without_head_1": last_rows[:, 1 + PARTS.index("head 1"), :],
-        "right": count_correct(xp, ablated[0, :, :, :], [1, 2, 3, 4, FLY])
-        + count_correct(xp, ablated[1, :, :, :], [1, 0, 3, 4, SAIL]),
+        "right": count_correct(xp, ablated[0, :, :, :], next_words)
+        + count_correct(xp, ablated[1, :, :, :], next_words_swapped),
     }
 
 
@@ -199,7 +199,7 @@ def predict(xp: ModuleType, with_positions: Array, added: Array) -> tuple[Array,
 
 
 def ablate(xp: ModuleType, x: Array, part: str | None) -> Array:
-    """Return the probabilities of each row without one of `PARTS`; None leaves nothing out."""
+    """Return the probabilities of each row if one of `PARTS` is left out, or nothing if None."""
     matrices = given_matrices(xp)
     rows = x if part == "positions" else x + matrices["E"]
     heads = [i for i in (1, 2) if part != f"head {i}"]
@@ -213,9 +213,10 @@ def ablate(xp: ModuleType, x: Array, part: str | None) -> Array:
 
 
 def count_correct(xp: ModuleType, probabilities: Array, words: list[int]) -> Array:
-    """Count, for each ablation, the rows whose word has the largest probability by itself."""
-    # Two words can be equal but for the rounding of floats.
+    """Count, for each ablation, the rows whose right word alone has the largest probability."""
+    # Rounded, so that the probabilities of a tie, which can differ by rounding errors, are equal.
     rounded = round_off(xp, probabilities)
     right_word = xp.stack([rounded[:, i, word] for i, word in enumerate(words)], axis=1)
-    rivals = xp.sum(xp.astype(rounded >= right_word[:, :, None], xp.int64), axis=-1)
-    return xp.sum(xp.astype(rivals == 1, xp.int64), axis=-1)
+    # The word itself is one of them.
+    at_least_as_likely = xp.sum(xp.astype(rounded >= right_word[:, :, None], xp.int64), axis=-1)
+    return xp.sum(xp.astype(at_least_as_likely == 1, xp.int64), axis=-1)

@@ -1,10 +1,13 @@
 """The fifth step of the course: the words in another order, without and with positions.
 
-"birds pass boats because they" and "boats pass birds because they". Without positions each word
-gets the same output in both. With the clock that `E` adds to each position, the keys of head 1 say
-how early a word comes, and "they" finds the noun that comes first. `angle`, in degrees, is what the
-hand turns by from each word to the next. `they_query` and `they_scores` are the query and the
-scores of "they". They are rounded to nine decimals, because the digits of the literals end before.
+The two orders are "birds pass boats because they" and "boats pass birds because they". Without
+positions, each word gets the same output in both. `E` adds a clock hand to each position, so the
+keys of head 1 say how early a word comes, and "they" finds the noun that comes first.
+
+`angle` is the angle between the clock hands of neighbouring words, in degrees. `they_query` and
+`they_scores` are the query and the scores of "they". The scores are rounded to nine decimals, to
+remove the rounding errors of the float arithmetic.
+
 >>> show(steps())
 X 5 x 7
 [[2 1 0 0 0 0 0]
@@ -125,6 +128,7 @@ from attention_docs.examples.course_sentence import (
     FEATURES,
     KEY_FEATURES,
     SWAPPED,
+    THEY,
     VALUE_FEATURES,
     WORDS,
     given_matrices,
@@ -178,10 +182,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "with_positions_swapped": x_swapped + e,
         "W_Q": w_q,
         "W_K": w_k,
+        # Clock hands have length 1, so their dot product is the cosine of the angle.
         "angle": xp.acos(e[0, 5] * e[1, 5] + e[0, 6] * e[1, 6]) * (180 / math.pi),
         "K_with_positions": (x + e) @ w_k,
-        "they_query": (x + e)[4, :] @ w_q,
-        "they_scores": round_off(xp, with_positions.scores[4, :]),
+        "they_query": (x + e)[THEY, :] @ w_q,
+        "they_scores": round_off(xp, with_positions.scores[THEY, :]),
         "weights_with_positions": with_positions.weights,
         "weights_with_positions_swapped": with_positions_swapped.weights,
         "output_with_positions": with_positions.output,

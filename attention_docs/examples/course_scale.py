@@ -1,10 +1,13 @@
 """The fourth step of the course: the softmax of scores that grow.
 
-The scores of "birds", without and with the division by the root of d_k = 3. `weights_by_d` has the
-weights that the scaled scores would give if they grew with the root of d again, for each d of `d`;
-d = 3 is the row without the division. `scores_of_pass` are the scores of "pass" there, and
-`slope_by_d` the derivatives of the largest weight with respect to its own score. With the division,
-its derivative with respect to the scaled score is `slope`, whatever d is.
+`scores` are the scores of "birds". `weights_unscaled` is their softmax; `scaled` and `weights`
+divide by the root of d_k = 3 first. `slope` is the derivative of the largest weight, which "pass"
+has, with respect to its scaled score.
+
+Random scores grow with the root of the number of features d. `scores_of_pass`, `weights_by_d` and
+`slope_by_d` are the score of "pass", the weights without the division, and the derivative of the
+largest weight if the scores of the course, where d = 3, grow in this way. With the division, scores
+and weights would stay the same for every d.
 
 >>> show(steps())
 scores 5
@@ -34,7 +37,7 @@ from types import ModuleType
 import numpy
 
 from attention_docs.arrays import Array
-from attention_docs.examples.course_sentence import WORDS, given_matrices
+from attention_docs.examples.course_sentence import BIRDS, PASS, WORDS, given_matrices
 from attention_docs.softmax import softmax
 
 TITLE = "One row of scores, and what happens as they grow"
@@ -52,23 +55,23 @@ LABELS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     matrices = given_matrices(xp)
-    q, k = matrices["X"][0, :] @ matrices["W_Q_1"], matrices["X"] @ matrices["W_K_1"]
+    q, k = matrices["X"][BIRDS, :] @ matrices["W_Q_1"], matrices["X"] @ matrices["W_K_1"]
     d = xp.asarray(D, dtype=xp.float64)
     scores = k @ q
-    scaled = scores / 3**0.5
+    scaled = scores / k.shape[1] ** 0.5
     weights = softmax(scaled)
-    rows = xp.sqrt(d / d[0])[:, None] * scores[None, :]
-    weights_by_d = softmax(rows)
+    scores_by_d = xp.sqrt(d / d[0])[:, None] * scores[None, :]
+    weights_by_d = softmax(scores_by_d)
     return {
         "scores": scores,
         "weights_unscaled": softmax(scores),
         "scaled": scaled,
         "weights": weights,
-        "slope": slope(weights[1]),
+        "slope": slope(weights[PASS]),
         "d": d,
-        "scores_of_pass": rows[:, 1],
+        "scores_of_pass": scores_by_d[:, PASS],
         "weights_by_d": weights_by_d,
-        "slope_by_d": slope(weights_by_d[:, 1]),
+        "slope_by_d": slope(weights_by_d[:, PASS]),
     }
 
 

@@ -1,16 +1,16 @@
-"""The sentences of the course, and every number that is given: the rest of the course is computed.
+"""The sentences of the course, and every given number: the rest of the course is computed.
 
 "birds pass boats because they ..." goes on with "fly", and "boats pass birds because they ..." with
-"sail". Everything treats air and water alike, so the two sentences are mirror images, and what
-tells them apart is which noun comes first.
+"sail". All matrices treat air and water alike, so the two sentences are mirror images: only the
+order of the nouns distinguishes them.
 
 A sentence has n = 5 words of d_model = 7 features. There are h = 2 heads with d_k = 3 and d_v = 4,
 so the heads side by side have 6 and 8 columns. The feed-forward network has one hidden feature, and
 the vocabulary has 9 words. So the nine sizes are the numbers from 1 to 9, each of them once, and a
 product of the wrong matrices rarely fits.
 
-The first five features can be said aloud. The last two are zero in every word, and `E` puts a clock
-hand there that turns from each position to the next by an angle of the triangle 3-4-5.
+The first five features have a meaning each. The last two are zero in every word. There `E` adds the
+hand of a clock, which turns by an angle of the triangle 3-4-5 from each position to the next.
 
 >>> show(steps())
 X 5 x 7
@@ -110,6 +110,7 @@ SOURCE = "our own example"
 
 WORDS = ["birds", "pass", "boats", "because", "they"]
 SWAPPED = ["boats", "pass", "birds", "because", "they"]
+BIRDS, PASS, THEY = (WORDS.index(word) for word in ("birds", "pass", "they"))
 FEATURES = ["air", "water", "action", "reason", "refers", "clock 1", "clock 2"]
 KEY_FEATURES = ["thing", "action", "place"]
 VALUE_FEATURES = FEATURES[:4]
@@ -200,7 +201,7 @@ def given_matrices(xp: ModuleType) -> dict[str, Array]:
 
 
 def swap_nouns(xp: ModuleType, rows: Array) -> Array:
-    """Return the rows of the words in the order of `SWAPPED`: the first and the third exchanged."""
+    """Exchange the first and the third row, which turns the order of `WORDS` into `SWAPPED`."""
     return xp.take(rows, xp.asarray([2, 1, 0, 3, 4]), axis=0)
 
 

@@ -1,12 +1,14 @@
 """One step of training on one sentence: the gradient of W_vocabulary, and what the step changes.
 
-The model is the one set by hand, and the sentence is "birds pass boats because they". `Y` has a one
-at the index of the next word, so the gradient of the logits is (probabilities - Y)
-divided by the five rows. The step is minus the rate times `gradient`, and `column` has it for the
-word "fly". `expected` is what the loss would change by if it fell as steeply all the way. `fly` is
-the probability of that word after "they", before and after the step, and `swapped` is the loss of
-"boats pass birds because they sail" before and after the same step, which has not seen that
-sentence.
+The model is the one with matrices set by hand, and the sentence is "birds pass boats because they".
+`Y` has a one at the index of each next word, so the gradient of the logits, `d_logits`, is
+(probabilities - Y) divided by the five rows. `gradient` is the gradient of W_vocabulary, and the
+step is -rate * gradient.
+
+`column` has the column of W_vocabulary that belongs to "fly": before, the step, and after.
+`expected` is the change of the loss to first order. `fly` is the probability of "fly" after "they",
+before and after the step. `swapped` is the loss of "boats pass birds because they sail", which the
+step was not computed from, before and after the same step.
 
 >>> show(steps())
 output 5 x 7
@@ -72,6 +74,7 @@ from attention_docs.examples.course_heads import steps as heads
 from attention_docs.examples.course_next_token import FLY, multi_head_output, predict
 from attention_docs.examples.course_sentence import (
     FEATURES,
+    THEY,
     VOCABULARY,
     WORDS,
     given_matrices,
@@ -124,7 +127,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "loss": loss,
         "loss_after": cross_entropy(output @ after, y)[0],
         "expected": -rate[0] * xp.sum(gradient**2),
-        "fly": xp.stack([softmax(output @ matrix)[4, FLY] for matrix in (w, after)]),
+        "fly": xp.stack([softmax(output @ matrix)[THEY, FLY] for matrix in (w, after)]),
         "swapped": xp.stack([loss_swapped(xp, y, matrix) for matrix in (w, after)]),
     }
 
@@ -134,7 +137,7 @@ def loss_swapped(xp: ModuleType, y: Array, w_vocabulary: Array) -> Array:
 
     Args:
         xp: the array library.
-        y: the next words of "birds pass boats because they fly", (5, 9).
+        y: the next words of "birds pass boats because they fly", one-hot, (5, 9).
         w_vocabulary: the matrix from outputs to logits, (7, 9).
     """
     matrices = given_matrices(xp)

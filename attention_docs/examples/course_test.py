@@ -2,12 +2,14 @@
 
 "ships pass geese because they ..." has two new nouns. As in the course, `dots` compares the words
 themselves, and `Q`, `K` and `V` belong to head 1, without positions. `weights` are scaled, and not
-masked yet. `removed` is the weight that each word gives to later ones, which the causal mask
-forbids. `slope` is the derivative of the weight of "pass" on "geese" with respect to its scaled
-score. With positions, "ships" has the key `key_with_positions`, and "they" gives it the score
-`score_with_positions`. `probabilities` come from both heads, the block and the vocabulary;
-`next_token` counts the words of the vocabulary from 0, and `loss` is minus the logarithm of the
-probability of "sail".
+masked yet. `removed` is the weight that each word gives to later words, which the causal mask
+hides. `slope` is the derivative of the weight of "pass" on "geese" with respect to its scaled
+score.
+
+With positions, "ships" has the key `key_with_positions`, and the score of "they" with it is
+`score_with_positions`. `probabilities` are the output of the complete model. `next_token` is an
+index in the vocabulary, and `loss` is -log p of "sail".
+
 >>> show(steps())
 X 5 x 7
 [[0 3 0 0 0 0 0]
@@ -89,7 +91,8 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.course_next_token import multi_head_output, predict
+from attention_docs.examples.course_next_token import SAIL, multi_head_output, predict
+from attention_docs.examples.course_scale import slope
 from attention_docs.examples.course_sentence import (
     FEATURES,
     KEY_FEATURES,
@@ -103,6 +106,7 @@ TITLE = "Another sentence, to test oneself"
 SOURCE = "our own example"
 
 WORDS = ["ships", "pass", "geese", "because", "they"]
+SHIPS, PASS, GEESE, THEY = (WORDS.index(word) for word in ("ships", "pass", "geese", "they"))
 X = [
     [0, 3, 0, 0, 0, 0, 0],
     [0, 0, 2, 0, 0, 0, 0],
@@ -134,10 +138,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     is_later = ~causal_mask(x.shape[0], xp=xp)
     with_positions = x + matrices["E"]
     probabilities = predict(xp, with_positions, multi_head_output(xp, with_positions))[2]
-    query_with_positions, key_with_positions = (
-        with_positions[4, :] @ matrices["W_Q_1"],
-        with_positions[0, :] @ matrices["W_K_1"],
-    )
+    they_query = with_positions[THEY, :] @ matrices["W_Q_1"]
+    ships_key = with_positions[SHIPS, :] @ matrices["W_K_1"]
     return {
         "X": x,
         "dots": x @ x.T,
@@ -149,10 +151,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "weights": attention.weights,
         "output": attention.output,
         "removed": xp.sum(xp.where(is_later, attention.weights, xp.asarray(0.0)), axis=1),
-        "slope": attention.weights[1, 2] * (1 - attention.weights[1, 2]),
-        "key_with_positions": key_with_positions,
-        "score_with_positions": query_with_positions @ key_with_positions,
+        "slope": slope(attention.weights[PASS, GEESE]),
+        "key_with_positions": ships_key,
+        "score_with_positions": they_query @ ships_key,
         "probabilities": probabilities,
-        "loss": -xp.log(probabilities[4, 6]),
+        "loss": -xp.log(probabilities[THEY, SAIL]),
         "next_token": xp.argmax(probabilities[-1, :]),
     }

@@ -1,8 +1,10 @@
 """A row of scores whose number of features and temperature can be set.
 
-The scores are those of "birds" in the course. They grow with the root of d, as random scores do, so
-at d = 3 they are the scores of the course. A softmax with a temperature divides its scores by it.
-`slope` is the derivative of the weight of "pass" with respect to what the softmax is taken of.
+The scores belong to "birds" in the course. They grow with the root of d, as random scores do, so at
+d = 3 they are the scores of the course. A softmax with a temperature divides its scores by the
+temperature. `slope` and `slope_unscaled` are the derivatives of the weight of "pass" with respect
+to the input of the softmax.
+
 >>> show(steps())
 d 1
 [12]
@@ -27,7 +29,7 @@ from types import ModuleType
 import numpy
 
 from attention_docs.arrays import Array
-from attention_docs.examples.course_sentence import WORDS, given_matrices
+from attention_docs.examples.course_sentence import BIRDS, PASS, WORDS, given_matrices
 from attention_docs.softmax import softmax
 
 TITLE = "Scores of more features, and a softmax with a temperature"
@@ -45,9 +47,9 @@ LABELS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     matrices = given_matrices(xp)
-    q, k = matrices["X"][0, :] @ matrices["W_Q_1"], matrices["X"] @ matrices["W_K_1"]
+    q, k = matrices["X"][BIRDS, :] @ matrices["W_Q_1"], matrices["X"] @ matrices["W_K_1"]
     d, temperature = (xp.asarray(number, dtype=xp.float64) for number in (D, TEMPERATURE))
-    scores = xp.sqrt(d / 3) * (k @ q)
+    scores = xp.sqrt(d / k.shape[1]) * (k @ q)
     scaled = scores / xp.sqrt(d)
     weights_unscaled, weights = softmax(scores / temperature), softmax(scaled / temperature)
     return {
@@ -63,6 +65,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def slope(xp: ModuleType, weights: Array) -> Array:
-    """Return a (1 - a) for the second weight; the sum of the others has more digits than 1 - a."""
-    others = xp.concat([weights[:1], weights[2:]])
-    return weights[1:2] * xp.sum(others)
+    """Return a (1 - a) for the weight a of "pass", with 1 - a as the sum of the other weights.
+
+    If a is close to 1, this sum is precise, whereas 1 - a would lose most of its digits.
+    """
+    others = xp.concat([weights[:PASS], weights[PASS + 1 :]])
+    return weights[PASS : PASS + 1] * xp.sum(others)
