@@ -7,16 +7,18 @@ of these are "birds pass boats because they" and "boats pass birds because they"
 
 The model has the shape of the course's model: one block, two heads, and the same sizes, but a
 vocabulary of 18 words. All its matrices begin with random numbers of standard deviation 1/4. In
-each of 200 steps it names the next word at all five positions of all 80 sentences, and Adam changes
-the matrices and shrinks them a little. `loss` is the mean of -log p over these answers. `loss_they`
-and `accuracy`, in percent, count only the word after "they" in the sentences held out. The model
-was trained from ten seeds, 0 to 9. All steps but `loss_by_seed` and `accuracy_by_seed` belong to
-`best_seed`, the seed with the lowest loss in the end. With weights that are always uniform it was
-trained once more from the same seed.
+each of 200 steps it predicts the next word at all five positions of all 80 sentences, and Adam with
+weight decay updates the matrices.
 
-`X` has the learned vectors of the sentence's words. `before_1` and `before_2` are the weights of
-"birds pass boats because they" before the first step. In the last five steps, the columns leave out
-nothing, head 1 or head 2. `next_words` counts the vocabulary from 0.
+- `loss` is the mean of -log p over these predictions. `loss_they` and `accuracy`, in percent, count
+  only the word after "they" in the sentences held out.
+- The model was trained from ten seeds, 0 to 9. All steps but `loss_by_seed` and `accuracy_by_seed`
+  belong to `best_seed`, the seed with the lowest loss in the end. `loss_they_uniform` and
+  `accuracy_uniform` come from a model with uniform attention weights, trained from the same seed.
+- `X` has the learned vectors of the sentence's words. `before_1` and `before_2` are the weights of
+  "birds pass boats because they" before the first step of training.
+- The columns of the last five steps are the whole model, the model without head 1, and the model
+  without head 2. `next_words` counts the vocabulary from 0.
 
 >>> show(steps())
 sentences 2
@@ -232,10 +234,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     learned, uniform = runs[best], checkpoints(UNIFORM, best)
     first, last = learned[0], learned[-1]
     before, after = run_on_both_sentences(first), run_on_both_sentences(last)
-    both = numpy.stack(
-        [softmax(run_on_both_sentences(w).logits[:, -1]) for w in with_heads_ablated(last)], axis=1
+    ablations = with_heads_ablated(last)
+    after_they = numpy.stack(
+        [softmax(run_on_both_sentences(weights).logits[:, -1]) for weights in ablations], axis=1
     )
-    fly, sail = (both[:, :, VOCABULARY.index(word)] for word in ("fly", "sail"))
+    fly, sail = (after_they[:, :, VOCABULARY.index(word)] for word in ("fly", "sail"))
     computed = {
         "sentences": numpy.array([len(sentences(held_out)) for held_out in (False, True)]),
         "step": numpy.arange(0, STEPS + 1, EVERY),
@@ -254,11 +257,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         **{f"weights_{i}": after.steps[i - 1].weights[0] for i in (1, 2)},
         **{f"weights_{i}_swapped": after.steps[i - 1].weights[1] for i in (1, 2)},
         **first_sentence_steps(after),
-        "next_words": numpy.argmax(both, axis=-1),
+        "next_words": numpy.argmax(after_they, axis=-1),
         "fly": fly,
         "sail": sail,
         "log_odds": numpy.log(fly / sail),
-        "accuracy_without": evaluate_held_out(MODEL, with_heads_ablated(last))[1],
+        "accuracy_without": evaluate_held_out(MODEL, ablations)[1],
     }
     return {name: xp.asarray(array) for name, array in computed.items()}
 
@@ -279,7 +282,7 @@ def first_sentence_steps(run: BlockRun) -> dict[str, Array]:
 
 
 def sentences(held_out: bool) -> list[list[str]]:
-    """Return the sentences that are held out, or those to train on."""
+    """Return the sentences that are held out, or the sentences to train on."""
     pairs = [(i, j) for i, j in product(range(len(NOUNS)), repeat=2) if i != j]
     return [
         [NOUNS[i], verb, NOUNS[j], "because", "they", REASONS[i]]
@@ -302,11 +305,12 @@ def sentences_batch(held_out: bool = False) -> Batch:
 @cache
 def checkpoints(model: Block, seed: int) -> list[Weights]:
     """Train a model; return its weights before the first step, and after each `EVERY` steps."""
+    batch, initial = sentences_batch(), model.initial_weights(seed, DEVIATION)
 
-    def whole_batch(draw: RandomState) -> Batch:
+    def whole_batch(_: RandomState) -> Batch:
+        """Return all sentences: no step draws a part of them, so the seed of `train` is unused."""
         return batch
 
-    batch, initial = sentences_batch(), model.initial_weights(seed, DEVIATION)
     weights = train(model, initial, whole_batch, RATE, seed=0, decay=DECAY)
     return list(islice(weights, 0, STEPS + 1, EVERY))
 
@@ -314,8 +318,8 @@ def checkpoints(model: Block, seed: int) -> list[Weights]:
 def evaluate_held_out(model: Block, run: Iterable[Weights]) -> tuple[Array, Array]:
     """Return the loss and the accuracy of the word after "they", on the held-out sentences."""
     tokens, targets = sentences_batch(held_out=True)
-    after_they = numpy.array([0, 0, 0, 0, 1])[:, None]
-    test = Batch(tokens, targets * after_they)
+    is_they = numpy.array([0, 0, 0, 0, 1])[:, None]
+    test = Batch(tokens, targets * is_they)
     losses, accuracies = zip(*(evaluate(model, weights, test) for weights in run), strict=True)
     return numpy.array(losses), numpy.array(accuracies)
 
@@ -327,5 +331,5 @@ def run_on_both_sentences(weights: Weights) -> BlockRun:
 
 
 def with_heads_ablated(weights: Weights) -> list[Weights]:
-    """Return the weights unchanged, without head 1 and without head 2."""
+    """Return the weights unchanged, with W_O of head 1 set to zero, and with W_O of head 2."""
     return [weights, *({**weights, f"W_O_{i}": 0 * weights[f"W_O_{i}"]} for i in (1, 2))]

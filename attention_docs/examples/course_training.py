@@ -1,13 +1,13 @@
 """One step of training of the learned model, which the page repeats.
 
-The model, its 80 sentences and its first weights are the same as in `course_learned`. `loss` is the
-mean of -log p over all answers of these sentences. The other steps look at "birds pass boats
-because they", which is held out: `weights_1` and `weights_2` are the weights of its two heads, and
-`reasons` are the probabilities of the six reasons after "they".
+The model, its 80 sentences and its initial weights are the same as in `course_learned`. `loss` is
+the mean of -log p over all words to predict in these sentences. The other steps belong to "birds
+pass boats because they", which is held out: `weights_1` and `weights_2` are the weights of its two
+heads, and `reasons` are the probabilities of the six reasons after "they".
 
-A step of training hands on the numbers of all matrices, in one row, and what Adam remembers of
-their gradients. `iteration` returns these arrays before and after the step, so that the page can
-repeat it as often as the reader wants.
+The state of training is the parameters of all matrices, in one flat array, and Adam's moving
+averages and step count. `iteration` returns these arrays before and after one step, so that the
+page can repeat it as often as the reader wants.
 
 >>> show(steps())
 rate 1
@@ -54,23 +54,23 @@ TITLE = "Training the model of the course, step by step"
 SOURCE = "our own"
 
 RATE = [0.03]
-SEED = 4  # of the learned model
+SEED = 4  # `best_seed` of `course_learned`
 LABELS = {
     **dict.fromkeys(("weights_1", "weights_2"), (WORDS, WORDS)),
     "reasons": (REASONS,),
 }
 
 FIRST = MODEL.initial_weights(SEED, DEVIATION)
-# Rounded, so that the script of the graph stays small.
+# Rounded, to keep the graph that pages load small.
 WEIGHTS = numpy.round(numpy.concatenate([matrix.ravel() for matrix in FIRST.values()]), 3)
 LEARNED = numpy.array([word_indices(sentence) for sentence in sentences(held_out=False)])
-# The sentence to look at comes last, and has no answers to learn from.
+# The held-out sentence comes last; -1 marks a position without a target.
 INDICES = numpy.concatenate([LEARNED[:, :-1], [word_indices(WORDS)]])
 ANSWERS = numpy.concatenate([LEARNED[:, 1:], [[-1] * len(WORDS)]])
 
 
 class Iteration(NamedTuple):
-    """The steps of the example, and what they hand on: pairs of arrays before and after."""
+    """The steps of the example, and the state of training: pairs of arrays before and after."""
 
     steps: dict[str, Array]
     carried: list[tuple[Array, Array]]
@@ -83,39 +83,46 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 def iteration(xp: ModuleType) -> Iteration:
     """Compute one step of training."""
     rate = xp.asarray(RATE)
-    row, mean, square = xp.asarray(WEIGHTS), xp.zeros(WEIGHTS.shape), xp.zeros(WEIGHTS.shape)
-    count = xp.asarray(0.0)
+    parameters = xp.asarray(WEIGHTS)
+    # Adam's state before its first step.
+    mean, square, count = xp.zeros(WEIGHTS.shape), xp.zeros(WEIGHTS.shape), xp.asarray(0.0)
     tokens, targets = (one_hot(xp, indices) for indices in (INDICES, ANSWERS))
-    weights = unpack(xp, row)
+    weights = unpack(xp, parameters)
     run = MODEL.run(weights, tokens)
     loss, d_logits = cross_entropy(run.logits, targets)
     gradients = MODEL.gradients(weights, tokens, run, d_logits)
     gradient = xp.concat([xp.reshape(gradients[name], (-1,)) for name in FIRST])
     adam = Adam(rate[0], decay=DECAY)
-    adam.count, adam.mean, adam.square = count, {"row": mean}, {"row": square}
-    after = adam.step({"row": row}, {"row": gradient})["row"]
+    adam.count, adam.mean, adam.square = count, {"all": mean}, {"all": square}
+    parameters_after = adam.step({"all": parameters}, {"all": gradient})["all"]
     reasons = xp.asarray(word_indices(REASONS))
     return Iteration(
         {
             "rate": rate,
             "loss": loss,
+            # The last sentence of the batch is the one that is held out.
             **{f"weights_{i}": run.steps[i - 1].weights[-1, :, :] for i in (1, 2)},
             "reasons": xp.take(softmax(run.logits[-1, -1, :]), reasons),
         },
-        [(row, after), (mean, adam.mean["row"]), (square, adam.square["row"]), (count, adam.count)],
+        [
+            (parameters, parameters_after),
+            (mean, adam.mean["all"]),
+            (square, adam.square["all"]),
+            (count, adam.count),
+        ],
     )
 
 
 def one_hot(xp: ModuleType, indices: Array) -> Array:
-    """Return a row for each index with a one in that column, and a row of zeros for -1."""
+    """Return one-hot rows for the indices, and a row of zeros for -1."""
     is_one = xp.asarray(indices)[:, :, None] == xp.arange(len(VOCABULARY))
     return xp.astype(is_one, xp.float64)
 
 
-def unpack(xp: ModuleType, row: Array) -> Weights:
-    """Return the matrices whose numbers stand in a row."""
+def unpack(xp: ModuleType, parameters: Array) -> Weights:
+    """Split the flat array of all parameters into the matrices of the model."""
     ends = accumulate(matrix.size for matrix in FIRST.values())
     return {
-        name: xp.reshape(row[end - matrix.size : end], matrix.shape)
+        name: xp.reshape(parameters[end - matrix.size : end], matrix.shape)
         for (name, matrix), end in zip(FIRST.items(), ends, strict=True)
     }

@@ -1,9 +1,11 @@
-"""Two words that the model of the course writes after its sentence, each of them drawn.
+"""Two words that the model of the course writes after its sentence, each drawn at random.
 
-The first word is drawn from the last row of "birds pass boats because they", appended, and the
-model runs again. A column of `probabilities` has the probabilities of one drawn word at the
-temperature. `cumulative` adds them up, except for the last word, which reaches to one, and
-`written` has a one at the word on which the draw falls.
+The first word is drawn from the probabilities after "birds pass boats because they". `appended` is
+its vector, with the clock hand of position 6, and with it the model runs again. `probabilities` has
+a column for each drawn word, at the given `temperature`. `cumulative` has the cumulative sums
+without the last, which is always 1, and `written` has a one at the word that each of `draws`
+selects.
+
 >>> show(steps())
 temperature 1
 [1]
@@ -56,9 +58,9 @@ SOURCE = "our own example"
 
 TEMPERATURE = [1]
 DRAWS = [0.8, 0.4]
-# The first five features of the words that are not in the sentence, and the clock of word six.
+# The first five features of the four words of the vocabulary that are not in the sentence.
 ADDED = [[1, 0, 1, 0, 0], [0, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
-CLOCK = [-0.8432, 0.5376]
+CLOCK = [-0.8432, 0.5376]  # the clock hand of position 6
 PLACES = ["word 6", "word 7"]
 LABELS = {
     "draws": (PLACES,),
@@ -77,14 +79,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     with_positions = matrices["X"] + matrices["E"]
     first = next_word(xp, with_positions, temperature)
     first_word = draw(xp, first, draws[0])
-    vectors = xp.concat([matrices["X"][:, :5], added])
-    appended = xp.concat([first_word @ vectors, clock])
+    vocabulary_features = xp.concat([matrices["X"][:, :5], added])
+    appended = xp.concat([first_word @ vocabulary_features, clock])
     second = next_word(xp, xp.concat([with_positions, appended[None, :]]), temperature)
     return {
         "temperature": temperature,
         "draws": draws,
         "probabilities": xp.stack([first, second], axis=1),
-        "cumulative": xp.stack([add_up(xp, row[:-1]) for row in (first, second)], axis=1),
+        "cumulative": xp.stack([cumulative_sum(xp, row[:-1]) for row in (first, second)], axis=1),
         "written": xp.stack([first_word, draw(xp, second, draws[1])], axis=1),
         "appended": appended,
     }
@@ -96,16 +98,16 @@ def next_word(xp: ModuleType, with_positions: Array, temperature: Array) -> Arra
     return softmax(logits[-1, :] / temperature)
 
 
-def add_up(xp: ModuleType, row: Array) -> Array:
-    """Return the sums of the first numbers of a row: of one, of two, and so on."""
+def cumulative_sum(xp: ModuleType, row: Array) -> Array:
+    """Return the cumulative sums of a row, as a product that the pages can recompute."""
     index = xp.arange(row.shape[0])
     return row @ xp.astype(index[:, None] <= index[None, :], xp.float64)
 
 
-def draw(xp: ModuleType, row: Array, number: Array) -> Array:
-    """Return a one at the word on which a number from [0, 1) falls, and zeros elsewhere."""
-    # Ones for the words that end before the number. The next word is the drawn one, so the
-    # difference of these ones, shifted by one word and not shifted, is its one-hot row.
-    passed = xp.astype(add_up(xp, row[:-1]) <= number, xp.float64)
+def draw(xp: ModuleType, probabilities: Array, number: Array) -> Array:
+    """Return the one-hot row of the word that a uniform random number from [0, 1) selects."""
+    # Ones for all words before the selected one: their cumulative sums do not exceed the number.
+    before = xp.astype(cumulative_sum(xp, probabilities[:-1]) <= number, xp.float64)
     zero, one = xp.zeros(1), xp.ones(1)
-    return xp.concat([one, passed]) - xp.concat([passed, zero])
+    # Shifted by one word, the ones include the selected word, so the difference is one only there.
+    return xp.concat([one, before]) - xp.concat([before, zero])
