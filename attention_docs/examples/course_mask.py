@@ -1,8 +1,9 @@
 """The sixth step of the course: head 1 without and with the causal mask.
 
-The input is words plus positions, as in every step after the fifth. `masked_late` sets the
-weights of later words to zero after the softmax, a mistake: its rows no longer sum to one, as
-`late_sums` says. The steps ending in `_swapped` are of the sentence with its nouns exchanged.
+The input is words plus positions, as in every step after the fifth. `open_weights` has no mask.
+`masked_late` sets the weights of later words to zero after the softmax, which is a mistake: its
+rows no longer sum to one, as `late_sums` shows. Steps that end in `_swapped` belong to the sentence
+with its nouns exchanged.
 
 >>> show(steps())
 scaled 5 x 5
@@ -100,18 +101,17 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     with_positions = matrices["X"] + matrices["E"]
     q, k, v = project(matrices, with_positions)
     attention = attention_steps(q, k, v, is_causal=True)
-    exchanged = project(matrices, swap_nouns(xp, matrices["X"]) + matrices["E"])
-    attention_swapped = attention_steps(*exchanged, is_causal=True)
+    with_positions_swapped = swap_nouns(xp, matrices["X"]) + matrices["E"]
+    attention_swapped = attention_steps(*project(matrices, with_positions_swapped), is_causal=True)
     open_weights = attention_steps(q, k, v).weights
-    masked_late = xp.where(
-        causal_mask(with_positions.shape[0], xp=xp), open_weights, xp.asarray(0.0)
-    )
+    mask = causal_mask(with_positions.shape[0], xp=xp)
+    masked_late = xp.where(mask, open_weights, xp.asarray(0.0))
     return {
         "scaled": attention.scaled,
         "open_weights": open_weights,
         "masked_late": masked_late,
         "late_sums": round_off(xp, xp.sum(masked_late, axis=1)),
-        "mask": causal_mask(with_positions.shape[0], xp=xp),
+        "mask": mask,
         "masked": attention.masked,
         "weights": attention.weights,
         "output": attention.output,

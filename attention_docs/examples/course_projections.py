@@ -1,7 +1,7 @@
-"""The second step of the course: a word asks, answers and is described by three vectors.
+"""The second step of the course: queries, keys and values, three vectors for each word.
 
 `weights_alike` is what similarity alone gives. Nothing is scaled yet: `weights` is the softmax of
-`scores` as they are.
+the unscaled `scores`.
 
 >>> show(steps())
 X 5 x 7
