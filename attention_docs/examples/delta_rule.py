@@ -1,15 +1,21 @@
 """A memory of fixed size that is written four times: doors that are open or shut.
 
-Each token writes that something, its key, is open or shut, its value. The key of the gate resembles
-the key of the door, and the last token writes about the door again. `Q` asks for the door, the
-window and the gate after the last token. `added` are the answers of the state that adds,
-`attention` the answers of softmax attention without positions. The delta rule reads before it
-writes: `recalled` is what the state holds for each key, `errors` what is missing, and `after_...`
-are the states, then `rewritten` the answers. `half` are the answers if the last write has a
-strength of one half. With a gate of one half at the last token, `gated` are the answers and
-`late_gate` the answers if the error is taken before the decay; `channel_gated` have a gate for each
-feature of the keys. `repeated_errors` are the errors of one association written four times with a
-key of length 2.
+Each token writes a value, open or shut, for a key: a door, a window or a gate. The key of the gate
+resembles the key of the door, and the last token writes about the door again. `Q` asks for the
+door, the window and the gate after the last token.
+
+- Adding: `sum` is the state that adds up all writes, and `added` has its answers. `attention` has
+  the answers of softmax attention without positions.
+- The delta rule reads before it writes: `recalled` is the value that the state holds for each key,
+  and `errors` is the difference to the value to write. `after_third` and `after_fourth` are states,
+  and `rewritten` has the answers of the last state.
+- Strength: `half` has the answers if the last write corrects half of its error.
+- Gates: `gated` has the answers if the state decays by one half before the last write, and
+  `channel_gated` if each feature of the keys has its own gate. `late_gate` takes the error before
+  the decay, which is a mistake.
+- `repeated_errors` are the errors of one value that is written four times with a key of length 2:
+  they grow, because the key is too long.
+
 >>> show(steps())
 K 4 x 3
 [[     1 0      0]
@@ -126,14 +132,14 @@ LABELS = {
 def write(
     state: Array, key: Array, value: Array, strength: Array | float = 1, gate: Array | float = 1
 ) -> tuple[Array, Array, Array]:
-    """Let a state decay, then replace what it holds for a key by a value.
+    """Let a state decay, then move what it holds for a key towards a value.
 
     Args:
         state: (d_k, d_v), what was written so far.
-        key: (d_k,) of length one.
+        key: (d_k,), of length one in a model.
         value: (d_v,).
         strength: beta, how much of the error is corrected.
-        gate: alpha, the part of the state that is kept: a number, or (d_k, 1) numbers.
+        gate: alpha, the part of the state that is kept: one number, or (d_k, 1), one per feature.
 
     Returns:
         The new state, (d_k, d_v); what the decayed state held for the key, (d_v,); and the error,
@@ -143,6 +149,21 @@ def write(
     recalled = key @ state
     error = value - recalled
     return state + strength * key[:, None] * error[None, :], recalled, error
+
+
+def write_with_late_gate(state: Array, key: Array, value: Array, gate: Array) -> Array:
+    """Return the new state if, by mistake, the error is taken before the state decays."""
+    error = value - key @ state
+    return gate * state + key[:, None] * error[None, :]
+
+
+def repeat_write(keys: Array, value: Array, xp: ModuleType) -> Array:
+    """Return the error of each write of one value, (1,), with keys of one feature, (n, 1)."""
+    state, errors = xp.zeros((1, 1), dtype=xp.float64), list[Array]()
+    for t in range(keys.shape[0]):
+        state, _, error = write(state, keys[t, :], value)
+        errors.append(error)
+    return xp.concat(errors)
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
@@ -155,19 +176,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     states, recalled, errors = [empty], list[Array](), list[Array]()
     half = gated = channel_gated = late = empty
     for t in range(n):
-        state, memory, error = write(states[-1], k[t, :], v[t, :])
+        key, value = k[t, :], v[t, :]
+        state, memory, error = write(states[-1], key, value)
         states, recalled, errors = [*states, state], [*recalled, memory], [*errors, error]
-        half = write(half, k[t, :], v[t, :], strengths[t])[0]
-        gated = write(gated, k[t, :], v[t, :], gate=gates[t])[0]
-        channel_gated = write(channel_gated, k[t, :], v[t, :], gate=channel_gates[t, :, None])[0]
-        late_error = v[t, :] - k[t, :] @ late
-        late = gates[t] * late + k[t, :, None] * late_error[None, :]
-
-    scalar, repeated_errors = xp.zeros((1, 1), dtype=xp.float64), []
-    for t in range(n):
-        scalar, _, error = write(scalar, long_key[t, :], v[0, :1])
-        repeated_errors.append(error)
-    total = k.T @ v
+        half = write(half, key, value, strengths[t])[0]
+        gated = write(gated, key, value, gate=gates[t])[0]
+        channel_gated = write(channel_gated, key, value, gate=channel_gates[t, :, None])[0]
+        late = write_with_late_gate(late, key, value, gates[t])
+    sum_of_writes = k.T @ v
     return {
         "K": k,
         "V": v,
@@ -175,8 +191,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "strengths": strengths,
         "gates": gates,
         "channel_gates": channel_gates,
-        "sum": total,
-        "added": q @ total,
+        "sum": sum_of_writes,
+        "added": q @ sum_of_writes,
         "attention": attention_steps(q, k, v).output,
         "recalled": xp.stack(recalled),
         "errors": xp.stack(errors),
@@ -187,5 +203,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "gated": q @ gated,
         "late_gate": q @ late,
         "channel_gated": q @ channel_gated,
-        "repeated_errors": xp.concat(repeated_errors),
+        "repeated_errors": repeat_write(long_key, v[0, :1], xp),
     }

@@ -1,11 +1,14 @@
 """The gated delta rule token by token, and in two chunks.
 
 All sizes differ: 6 tokens, keys of 4, values of 3, chunks of 3. `strengths` are the betas, `gates`
-the alphas. `output` has a row for each token, read from the state after it was written; `state` is
-the last state; `in_chunks` are the same outputs, computed in chunks. `kept` is what the gates up to
-row r have left of the write in column i. `corrections` are the errors times the strengths, solved
-from one triangular system, and `mixing` their weights in the outputs. `causal_only` are the outputs
-if `mixing` has a causal mask in place of `kept`.
+the alphas.
+
+`output` has a row for each token, read from the state after its write, and `state` is the last
+state. `in_chunks` has the same outputs, computed in chunks. The other steps compute all tokens as
+one chunk: `kept[r, i]` is the part of the write of token i that the gates have left at token r.
+`corrections` are the errors times the strengths, solved from one triangular system. `mixing` has
+the weights of the corrections in the outputs. `causal_only` has the outputs if `mixing` uses a
+causal mask in place of `kept`, which is a mistake.
 
 >>> show(steps())
 Q 6 x 4
@@ -109,7 +112,7 @@ CHUNK = 3
 
 def token_by_token(k: Array, v: Array, strengths: Array, gates: Array) -> list[Array]:
     """Return an empty state, (d_k, d_v), and the state after each token."""
-    states = [0 * k[0, :, None] * v[0, None, :]]
+    states = [0 * k[0, :, None] * v[0, None, :]]  # zeros, without naming the array library
     for t in range(k.shape[0]):
         decayed = gates[t] * states[-1]
         error = v[t, :] - k[t, :] @ decayed
@@ -125,14 +128,14 @@ def decay_factors(gates: Array, xp: ModuleType) -> tuple[Array, Array]:
     products = [gates[0]]
     for t in range(1, gates.shape[0]):
         products.append(products[-1] * gates[t])
-    of_state = xp.stack(products)
-    ratios = of_state[:, None] / of_state[None, :]
+    state_decay = xp.stack(products)
+    ratios = state_decay[:, None] / state_decay[None, :]
     visible = causal_mask(gates.shape[0], xp=xp)
-    return of_state, xp.where(visible, ratios, xp.zeros_like(ratios))
+    return state_decay, xp.where(visible, ratios, xp.zeros_like(ratios))
 
 
 def solve_corrections(below: Array, right: Array, xp: ModuleType) -> Array:
-    """Solve (I + B) D = R row by row, where B is `below` strictly below its diagonal."""
+    """Solve (I + B) D = R row by row, where B is `below` without its diagonal and all above it."""
     rows = [right[0, :]]
     for t in range(1, right.shape[0]):
         rows.append(right[t, :] - below[t, :t] @ xp.stack(rows))
@@ -142,19 +145,19 @@ def solve_corrections(below: Array, right: Array, xp: ModuleType) -> Array:
 def one_chunk(
     q: Array, k: Array, v: Array, strengths: Array, gates: Array, state: Array, xp: ModuleType
 ) -> dict[str, Array]:
-    """Compute the outputs of a chunk and the state after it without a loop over states."""
-    of_state, kept = decay_factors(gates, xp)
+    """Compute the outputs of a chunk, and the state after it from the state before it."""
+    state_decay, kept = decay_factors(gates, xp)
     below = strengths[:, None] * (k @ k.T) * kept
-    right = strengths[:, None] * (v - of_state[:, None] * (k @ state))
+    right = strengths[:, None] * (v - state_decay[:, None] * (k @ state))
     corrections = solve_corrections(below, right, xp)
     mixing = (q @ k.T) * kept
-    last = (kept[-1, :, None] * k).T
+    decayed_keys = kept[-1, :, None] * k  # by the decay from each token to the end of the chunk
     return {
         "kept": kept,
         "corrections": corrections,
         "mixing": mixing,
-        "output": of_state[:, None] * (q @ state) + mixing @ corrections,
-        "state": of_state[-1] * state + last @ corrections,
+        "output": state_decay[:, None] * (q @ state) + mixing @ corrections,
+        "state": state_decay[-1] * state + decayed_keys.T @ corrections,
     }
 
 
@@ -163,7 +166,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     strengths, gates = (xp.asarray(row, dtype=xp.float64) for row in (STRENGTHS, GATES))
     states = token_by_token(k, v, strengths, gates)
     output = xp.stack([q[t, :] @ states[t + 1] for t in range(q.shape[0])])
-    at_once = one_chunk(q, k, v, strengths, gates, states[0], xp)
+    all_tokens = one_chunk(q, k, v, strengths, gates, states[0], xp)
     state, outputs = states[0], list[Array]()
     for start in range(0, q.shape[0], CHUNK):
         rows = slice(start, start + CHUNK)
@@ -179,9 +182,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "gates": gates,
         "output": output,
         "state": states[-1],
-        "kept": at_once["kept"],
-        "corrections": at_once["corrections"],
-        "mixing": at_once["mixing"],
+        "kept": all_tokens["kept"],
+        "corrections": all_tokens["corrections"],
+        "mixing": all_tokens["mixing"],
         "in_chunks": xp.concat(outputs),
-        "causal_only": (q @ k.T * visible) @ at_once["corrections"],
+        "causal_only": (q @ k.T * visible) @ all_tokens["corrections"],
     }
