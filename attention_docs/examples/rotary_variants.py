@@ -1,22 +1,20 @@
 """Rotary positions as models use them: in a part of the head, stretched by YaRN, and for images.
 
-`speeds` say how fast each of eight pairs turns compared with plain rotary positions: if only half
-of the head turns; for a text `factor` times as long as in training, if all pairs are interpolated,
-with another base (NTK-aware), and with YaRN as in the paper and as in its authors' code. `turns`
-are the turns of each pair over the `trained` positions. In YaRN a pair keeps its speed above the
-larger of two `bounds`, is interpolated below the smaller, and mixed in between; `kept_paper` and
-`kept_code` are the parts of the plain speed.
-
-`temperature` is YaRN's m, which multiplies queries and keys. `once` are the weights of `row` with
-m^2, `plain` without, `only_queries` with m, `twice` with m^4.
-
-`partial` are scores of q and k at five distances if the first four of six features turn, `of_head`
-if their frequencies are taken from all six. `on_scores` multiplies these scores by m^2, `on_turned`
-only the features that turn.
-
-`chunks` and `woven` are the scores of the last patch of an image with each of its 2 x 3 patches, if
-pairs are divided among time, height and width in one piece each, or in turn. `text_alike` says
-whether words have the same scores in both, and as with plain rotary positions.
+- `speeds` is how fast each of eight pairs turns, relative to plain rotary positions. The rows are:
+  only half of the head turns; then, for a text `factor` times as long as in training, all pairs
+  interpolated, a larger base (NTK-aware), YaRN as in its paper, and YaRN as in its authors' code.
+- `turns` is the number of turns of each pair over the `trained` positions. In YaRN, a pair with
+  more turns than the larger of two `bounds` keeps its speed, a pair with fewer than the smaller is
+  interpolated, and the others mix both. `kept_paper` and `kept_code` are the parts of the plain
+  speed in this mix.
+- `temperature` is YaRN's m, which multiplies queries and keys. `plain` are the weights of the
+  scores `row` without it, `only_queries` with m, `once` with m^2, and `twice` with m^4.
+- `partial` are the scores of q and k at five distances if four of their six features turn.
+  `of_head` takes the frequencies of all six features. `on_scores` multiplies these scores by m^2,
+  and `on_turned` only the part of the features that turn.
+- `chunks` and `woven` are the scores of the last patch of an image with each of its 2 x 3 patches.
+  The pairs are divided among time, height and width in three blocks, or alternate. `text_alike`
+  says whether words get the same scores in both layouts as with plain rotary positions.
 
 >>> show(steps())
 factor 1
@@ -112,7 +110,7 @@ LABELS = {
 
 
 def turn(x: Array, angles: Array, xp: ModuleType) -> Array:
-    """Turn the pairs of x, which are features of its two halves, by the angles, (..., d / 2)."""
+    """Rotate each pair of x, a feature of its first half and one of its second, by an angle."""
     a, b = x[:PAIRS], x[PAIRS:]
     cosines, sines = xp.cos(angles), xp.sin(angles)
     return xp.concat([a * cosines - b * sines, a * sines + b * cosines], axis=-1)
@@ -121,50 +119,107 @@ def turn(x: Array, angles: Array, xp: ModuleType) -> Array:
 def kept_speed(turns: Array, bounds: Array, trained: Array, xp: ModuleType) -> list[Array]:
     """Return the part of its plain speed that each pair keeps in YaRN, in the paper and the code.
 
-    The paper goes from 0 to 1 in equal steps of turns, the code in equal steps of pairs.
+    Between the bounds, it grows linearly with the turns of a pair in the paper, and falls linearly
+    with the index of the pair in the code.
     """
     paper = (turns - bounds[0]) / (bounds[1] - bounds[0])
+    # The pair, a fraction, that would turn as often as each bound says.
     pair_at = xp.log(trained / (bounds * 2 * math.pi)) / math.log(BASE) * PAIRS
     zero = xp.asarray(0.0, dtype=xp.float64)
+    # The floor and the ceiling; the pages have no `floor`.
     first, last = xp.maximum(-xp.ceil(-pair_at[1:]), zero), xp.ceil(pair_at[0])
-    code = 1 - (xp.arange(PAIRS, dtype=xp.float64) - first) / (last - first)
+    code = 1 - (pair_indices(xp) - first) / (last - first)
+    # Clipped to 0 ... 1, with `maximum` alone, because the pages have no `minimum`.
     return [1 - xp.maximum(1 - xp.maximum(part, zero), zero) for part in (paper, code)]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    factor, trained, bounds, row = (
-        xp.asarray(numbers, dtype=xp.float64) for numbers in (FACTOR, TRAINED, BOUNDS, ROW)
-    )
-    pair = xp.arange(PAIRS, dtype=xp.float64)
-    base = xp.asarray(float(BASE), dtype=xp.float64)
-    frequencies = base ** (-pair / PAIRS)
+    frequencies = xp.asarray(float(BASE), dtype=xp.float64) ** (-pair_indices(xp) / PAIRS)
+    factor = xp.asarray(FACTOR, dtype=xp.float64)
+    temperature = 1 + xp.log(factor) / 10
+    return {
+        **pair_speeds(xp, frequencies, factor),
+        **tempered_weights(xp, temperature),
+        **partial_scores(xp, temperature),
+        **image_scores(xp, frequencies),
+    }
+
+
+def pair_indices(xp: ModuleType) -> Array:
+    return xp.arange(PAIRS, dtype=xp.float64)
+
+
+def pair_speeds(xp: ModuleType, frequencies: Array, factor: Array) -> dict[str, Array]:
+    """Return the speed of each pair, relative to its frequency in plain rotary positions."""
+    trained, bounds = (xp.asarray(numbers, dtype=xp.float64) for numbers in (TRAINED, BOUNDS))
+    pair = pair_indices(xp)
     turns = trained * frequencies / (2 * math.pi)
     kept = kept_speed(turns, bounds, trained, xp)
-    half = base ** (-2 * pair / PAIRS) / frequencies
+    # Half of the head has PAIRS / 2 pairs, whose frequencies fall twice as fast; the others rest.
+    half = xp.asarray(float(BASE), dtype=xp.float64) ** (-2 * pair / PAIRS) / frequencies
     half = xp.where(pair < PAIRS / 2, half, xp.zeros_like(pair))
     interpolated = xp.ones_like(pair) / factor
     ntk = factor ** (-pair / (PAIRS - 1))
     yarn = [part + (1 - part) / factor for part in kept]
-    temperature = 1 + xp.log(factor) / 10
+    return {
+        "factor": factor,
+        "trained": trained,
+        "bounds": bounds,
+        "turns": turns,
+        "kept_paper": kept[0],
+        "kept_code": kept[1],
+        "speeds": xp.stack([half, interpolated, ntk, *yarn]),
+    }
 
+
+def tempered_weights(xp: ModuleType, temperature: Array) -> dict[str, Array]:
+    row = xp.asarray(ROW, dtype=xp.float64)
+    return {
+        "temperature": temperature,
+        "row": row,
+        "plain": softmax(row),
+        "only_queries": softmax(temperature * row),
+        "once": softmax(temperature**2 * row),
+        "twice": softmax(temperature**4 * row),
+    }
+
+
+def partial_scores(xp: ModuleType, temperature: Array) -> dict[str, Array]:
+    """Return the scores of a query at position 0 with keys at five positions.
+
+    Only the first TURNED features turn.
+    """
     q, k = (xp.asarray(numbers, dtype=xp.float64) for numbers in (Q, K))
-    keys = xp.arange(5, dtype=xp.float64)
+    positions = xp.arange(len(DISTANCES), dtype=xp.float64)
 
     def turned_scores(base: float) -> Array:
         """Return the part of the scores that comes from the features that turn."""
-        rows = xp.repeat(k[None, :TURNED], 5, axis=0)
-        return rotary(rows, keys, base) @ q[:TURNED]
+        rows = xp.repeat(k[None, :TURNED], len(DISTANCES), axis=0)
+        return rotary(rows, positions, base) @ q[:TURNED]
 
     turned, rest = turned_scores(PARTIAL_BASE), k[TURNED:] @ q[TURNED:]
+    # With this base, the frequencies of the turned pairs are the first of all pairs of the head.
+    base_of_head = PARTIAL_BASE ** (TURNED / len(Q))
+    return {
+        "q": q,
+        "k": k,
+        "partial": turned + rest,
+        "of_head": turned_scores(base_of_head) + rest,
+        "on_scores": temperature**2 * (turned + rest),
+        "on_turned": temperature**2 * turned + rest,
+    }
 
-    patch_q, patch_k = (xp.asarray(numbers, dtype=xp.float64) for numbers in (PATCH_Q, PATCH_K))
+
+def image_scores(xp: ModuleType, frequencies: Array) -> dict[str, Array]:
+    """Return the scores of patches and words if each pair turns with one axis of the position."""
+    q, k = (xp.asarray(numbers, dtype=xp.float64) for numbers in (PATCH_Q, PATCH_K))
 
     def score_between(axes: tuple[int, ...], query: list[int], key: list[int]) -> Array:
         """Return the score of two positions, each a time, a height and a width."""
         positions = [xp.asarray([position[axis] for axis in axes]) for position in (query, key)]
         turned_q, turned_k = (
             turn(x, xp.astype(position, xp.float64) * frequencies, xp)
-            for x, position in zip((patch_q, patch_k), positions, strict=True)
+            for x, position in zip((q, k), positions, strict=True)
         )
         return xp.sum(turned_q * turned_k)
 
@@ -176,33 +231,16 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         ]
         return xp.stack([xp.stack(line) for line in scores])
 
-    words = [
-        xp.stack([score_between(axes, [4] * 3, [t] * 3) for t in range(5)])
-        for axes in (CHUNKS, WOVEN, (0,) * PAIRS)
-    ]
+    def word_scores(axes: tuple[int, ...]) -> Array:
+        """Return the scores of the last of five words, whose three coordinates are all equal."""
+        return xp.stack([score_between(axes, [4] * 3, [t] * 3) for t in range(5)])
+
+    only_time = (0,) * PAIRS  # plain rotary positions
+    in_chunks, woven, plain = (word_scores(axes) for axes in (CHUNKS, WOVEN, only_time))
     return {
-        "factor": factor,
-        "trained": trained,
-        "bounds": bounds,
-        "turns": turns,
-        "kept_paper": kept[0],
-        "kept_code": kept[1],
-        "speeds": xp.stack([half, interpolated, ntk, *yarn]),
-        "temperature": temperature,
-        "row": row,
-        "plain": softmax(row),
-        "only_queries": softmax(temperature * row),
-        "once": softmax(temperature**2 * row),
-        "twice": softmax(temperature**4 * row),
-        "q": q,
-        "k": k,
-        "partial": turned + rest,
-        "of_head": turned_scores(PARTIAL_BASE ** (TURNED / len(Q))) + rest,
-        "on_scores": temperature**2 * (turned + rest),
-        "on_turned": temperature**2 * turned + rest,
-        "patch_q": patch_q,
-        "patch_k": patch_k,
+        "patch_q": q,
+        "patch_k": k,
         "chunks": patch_scores(CHUNKS),
         "woven": patch_scores(WOVEN),
-        "text_alike": xp.all((words[0] == words[1]) & (words[1] == words[2])),
+        "text_alike": xp.all((in_chunks == woven) & (woven == plain)),
     }
