@@ -1,16 +1,16 @@
 """Two layers learn induction, and one layer does not.
 
 A sequence has 8 tokens out of 9. The first seven all differ, and the last one repeats one of the
-first six, drawn at random. The task is to name the token that followed it there. Loss and
-percentage of right answers are measured on 256 test sequences, at the steps 0, 25, ..., 250.
+first six, drawn at random. The task is to predict the token that followed it there. Loss and
+percentage of right predictions are measured on 256 test sequences, at the steps 0, 25, ..., 250.
 
 `guesses` are the losses of a guess among five and among six tokens, the best that one layer can do.
 
 The weights of both layers belong to one of these sequences, `tokens`, after 250 steps.
 `position_scores` are the scores of the positions alone in the first layer. `match_scores` are the
-scores of the second layer between a last token, in the row, and what the first layer has written
-about the token before a position, in the column. `accuracy_without_1` is the percentage when the
-head of the first layer adds nothing, and `accuracy_without_2` the same for the second.
+scores in the second layer between a last token (row) and the previous token that the first layer
+has written to a position (column). `accuracy_without_1` and `accuracy_without_2` are the percentage
+if the first or the second layer adds nothing.
 
 Training always uses NumPy, whatever library the steps are requested in.
 

@@ -1,15 +1,17 @@
 """What goes wrong when a part of a model is left out, shown by training each variant.
 
-Loss and percentage of right answers on 256 test sequences, at the steps 0, 10, ..., 100, and for
-induction at 0, 25, ..., 250. The first six are variants of `learning_reverse` and
-`learning_induction`. `wide` has d_k = 64 and embeddings of variance one, and `wide_unscaled` the
-same without the scale; `..._accuracy_by_seed` are right answers after 40 steps from six other
-initial weights, trained on other sequences.
+Every variant has its loss and its percentage of right predictions on 256 test sequences, at the
+steps 0, 10, ..., 100, and for induction at 0, 25, ..., 250.
 
-`walk` is a small language model: each token is followed by one of two, equally likely, so no model
-that cannot see the next token has a loss below log 2. `unmasked` sees the next token in training.
-`unmasked_used` is its loss when the next token is hidden. `unshifted` is trained to name the token
-itself, and `unshifted_used` is its loss when the next one is the right answer.
+- Steps that start with `no_` are variants of `learning_reverse`, and steps that start with
+  `induction_no_` variants of `learning_induction`.
+- `wide` has d_k = 64 and larger initial embeddings, of variance one, and `wide_unscaled` is the
+  same without the scale. `wide_accuracy_by_seed` and `wide_unscaled_accuracy_by_seed` are the
+  percentages after 40 steps from six other initial weights, trained on other sequences.
+- `walk` is a small language model: each token is followed by one of two, equally likely, so no
+  model that cannot see the next token has a loss below log 2. `unmasked` sees the next token in
+  training, and `unmasked_used` is its loss when the next token is hidden. `unshifted` is trained to
+  predict the token itself, and `unshifted_used` is its loss when the target is the next token.
 
 Training always uses NumPy, whatever library the steps are requested in.
 
@@ -87,6 +89,9 @@ SOURCE = "our own example"
 
 RATE = 1 / 100
 WIDE = replace(MODEL, d_k=64)
+WIDE_UNSCALED = replace(WIDE, scale=1.0)
+# The initial embeddings have standard deviation 1 / sqrt(width) = 1 / 4; this makes it one.
+EMBEDDING_SCALE = 4
 SEEDS, EARLY = range(10, 16), 40
 WALK = Model(vocabulary=6, length=8, width=16, d_k=8, is_causal=True)
 UNMASKED = replace(WALK, is_causal=False)
@@ -129,10 +134,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         **learning_curve("no_residual", replace(MODEL, has_residual=False), reverse),
         **learning_curve("induction_no_positions", replace(TWO, has_positions=False), induction),
         **learning_curve("induction_no_residual", replace(TWO, has_residual=False), induction),
-        **learning_curve("wide", WIDE, reverse, size=4),
-        **learning_curve("wide_unscaled", replace(WIDE, scale=1.0), reverse, size=4),
+        **learning_curve("wide", WIDE, reverse, embedding_scale=EMBEDDING_SCALE),
+        **learning_curve("wide_unscaled", WIDE_UNSCALED, reverse, embedding_scale=EMBEDDING_SCALE),
         "wide_accuracy_by_seed": accuracy_by_seed(WIDE),
-        "wide_unscaled_accuracy_by_seed": accuracy_by_seed(replace(WIDE, scale=1.0)),
+        "wide_unscaled_accuracy_by_seed": accuracy_by_seed(WIDE_UNSCALED),
         **learning_curve("walk", WALK, walk),
         **learning_curve("unmasked", UNMASKED, walk),
         **learning_curve("unmasked_used", UNMASKED, walk, test_model=WALK),
@@ -147,32 +152,35 @@ def learning_curve(
     model: Model,
     task: Task,
     *,
-    size: float = 1.0,
+    embedding_scale: float = 1.0,
     test_model: Model | None = None,
     test_task: Task | None = None,
 ) -> dict[str, Array]:
     """Train a model on a task, and return its losses and percentages of right answers as steps.
 
     Args:
-        name: the name of the losses.
+        name: the name of the step with the losses; `name`_accuracy has the percentages.
         model: the model that is trained.
         task: the task that it is trained on.
-        size: the standard deviation of the first embeddings, relative to the usual one.
+        embedding_scale: the factor of the initial embeddings.
         test_model: the model that uses the weights in the test; None for `model`.
         test_task: the task of the test; None for `task`.
     """
-    results = evaluate_checkpoints(model, task, size, test_model or model, test_task or task)
+    results = evaluate_checkpoints(
+        model, task, embedding_scale, test_model or model, test_task or task
+    )
     losses, accuracies = zip(*results, strict=True)
     return {name: numpy.array(losses), f"{name}_accuracy": numpy.array(accuracies)}
 
 
 @cache
 def evaluate_checkpoints(
-    model: Model, task: Task, size: float, test_model: Model, test_task: Task
+    model: Model, task: Task, embedding_scale: float, test_model: Model, test_task: Task
 ) -> list[tuple[float, int]]:
     """Return the loss and the percentage of right tokens at each checkpoint."""
     test = test_task(RandomState(2), batch_size=256)
-    return [evaluate(test_model, weights, test) for weights in checkpoints(model, task, size)]
+    run = checkpoints(model, task, embedding_scale)
+    return [evaluate(test_model, weights, test) for weights in run]
 
 
 @cache
@@ -181,7 +189,8 @@ def accuracy_by_seed(model: Model) -> Array:
     test = reverse(RandomState(2), batch_size=256)
     percentages = []
     for seed in SEEDS:
-        training = train(model, model.initial_weights(seed, 4), reverse, RATE, seed=seed + 10)
+        initial = model.initial_weights(seed, EMBEDDING_SCALE)
+        training = train(model, initial, reverse, RATE, seed=seed + 10)
         weights = next(islice(training, EARLY, None))
         _, percentage = evaluate(model, weights, test)
         percentages.append(percentage)
@@ -189,8 +198,8 @@ def accuracy_by_seed(model: Model) -> Array:
 
 
 @cache
-def checkpoints(model: Model, task: Task, size: float) -> list[Weights]:
-    """Train a model; return its weights before the first step, and after each tenth of them."""
-    every = 25 if task is induction else 10
-    training = train(model, model.initial_weights(0, size), task, RATE, seed=1)
+def checkpoints(model: Model, task: Task, embedding_scale: float) -> list[Weights]:
+    """Train a model; return its weights before the first step, and after each tenth of all."""
+    every = 25 if task is induction else 10  # as in `learning_induction` and `learning_reverse`
+    training = train(model, model.initial_weights(0, embedding_scale), task, RATE, seed=1)
     return list(islice(training, 0, 10 * every + 1, every))

@@ -1,10 +1,10 @@
 """One layer with one head learns to reverse a sequence.
 
-Sequences of 6 tokens out of 7 are drawn at random, 32 for each step of Adam. The task is to name at
-each position the token at the mirrored position. Loss and percentage of right answers are measured
-on 256 test sequences, at the steps 0, 10, ..., 100. The weights belong to one of these sequences,
-after the number of steps in their name. The scores of the positions alone, W_P W_Q (W_P W_K)^T /
-sqrt(d_k) after 100 steps, are `position_scores`.
+Sequences of 6 tokens out of 7 are drawn at random, 32 for each step of Adam. The task is to predict
+at each position the token at the mirrored position. Loss and percentage of right predictions are
+measured on 256 test sequences, at the steps 0, 10, ..., 100. The weights belong to one of these
+sequences, after the number of steps in their name. `position_scores` are the scores of the
+positions alone, W_P W_Q (W_P W_K)^T / sqrt(d_k), after 100 steps.
 
 Training always uses NumPy, whatever library the steps are requested in.
 
@@ -71,7 +71,7 @@ SOURCE = "our own example"
 MODEL = Model(vocabulary=7, length=6, width=16, d_k=8)
 RATE = 1 / 100
 STEPS, EVERY = 100, 10
-DRAWN = (0, 40, 50, 100)
+DRAWN = (0, 40, 50, 100)  # the steps whose weights the figure draws
 
 FORMULAS = {
     "step": "how often Adam has changed the weights",
@@ -101,7 +101,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 @cache
 def checkpoints() -> list[Weights]:
-    """Train the model; return its weights before the first step, and after every tenth."""
+    """Train the model; return its weights before the first step, and after each `EVERY` steps."""
     training = train(MODEL, MODEL.initial_weights(seed=0), reverse, RATE, seed=1)
     return list(islice(training, 0, STEPS + 1, EVERY))
 
