@@ -1,14 +1,16 @@
 """A cache of four keys and values in a few bits, with one scale for each channel or each token.
 
-`levels` is the largest whole number that is stored. `scales` are the scales of the channels of K,
-and `codes` the stored numbers. `K_by_channel` and `K_by_token` are the keys that are restored with
-one scale for each channel, and for each token, and `V_by_token` are the values. `weights` and
-`outputs` have a row for each cache: the exact one, the keys by channel and the keys by token, the
-last two with `V_by_token`.
+`levels` is the largest signed integer of `bits` bits. `scales` has one scale for each channel of K,
+and `codes` the stored integers. `K_by_channel` and `K_by_token` are the keys restored with one
+scale for each channel or for each token. `V_by_token` are the restored values.
 
-`epsilon` bounds the error of a score with one scale for each channel, `epsilon_by_token` with one
-for each token; `score_error` and `score_error_by_token` are the largest errors. `output_bound`
-bounds `output_error`, the errors of both features of the output with keys by channel.
+`weights` and `outputs` have a row for each of three caches: exact, keys by channel, and keys by
+token, the last two with `V_by_token`.
+
+`score_error` and `score_error_by_token` are the largest errors of a scaled score in these two
+caches, and `epsilon` and `epsilon_by_token` their upper bounds. `output_error` is the error of both
+features of the output with keys by channel, and `output_bound` its upper bound.
+
 >>> show(steps())
 bits 1
 [4]
@@ -100,37 +102,41 @@ LABELS = {
 
 
 def scale_of(x: Array, levels: Array, axis: int, xp: ModuleType) -> Array:
-    """Return the step between stored numbers, one for each row or column."""
+    """Return the scale of each column (axis 0) or row (axis 1): what one level stands for."""
     return xp.max(xp.abs(x), axis=axis, keepdims=True) / levels
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     bits, q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (BITS, Q, K, V))
     levels = 2 ** (bits - 1) - 1
-    size = math.sqrt(len(K[0]))
+    root_d_k = math.sqrt(len(K[0]))
 
     def restored(x: Array, scale: Array) -> Array:
         return nearest(x / scale, xp) * scale
 
-    by_channel, by_token = scale_of(k, levels, 0, xp), scale_of(k, levels, 1, xp)
-    of_values = scale_of(v, levels, 1, xp)
-    k_by_channel, k_by_token = restored(k, by_channel), restored(k, by_token)
-    v_by_token = restored(v, of_values)
+    scale_by_channel, scale_by_token = scale_of(k, levels, 0, xp), scale_of(k, levels, 1, xp)
+    value_scale = scale_of(v, levels, 1, xp)
+    k_by_channel, k_by_token = restored(k, scale_by_channel), restored(k, scale_by_token)
+    v_by_token = restored(v, value_scale)
     exact, channel, token = caches = (
         attention_steps(q, k, v),
         attention_steps(q, k_by_channel, v_by_token),
         attention_steps(q, k_by_token, v_by_token),
     )
-    epsilon = xp.sum(xp.abs(q) * by_channel) / (2 * size)
-    output_size = (exact.weights @ xp.abs(v))[0, :]
+    # Rounding moves each number by at most half of its scale.
+    epsilon = xp.sum(xp.abs(q) * scale_by_channel) / (2 * root_d_k)
+    epsilon_by_token = xp.sum(xp.abs(q)) * xp.max(scale_by_token) / (2 * root_d_k)
+    # Scores that move by epsilon change each weight at most by the factor e^(2 epsilon).
+    from_weights = (xp.exp(2 * epsilon) - 1) * (exact.weights @ xp.abs(v))[0, :]
+    from_values = xp.max(value_scale) / 2
     return {
         "bits": bits,
         "levels": levels,
         "Q": q,
         "K": k,
         "V": v,
-        "scales": by_channel[0, :],
-        "codes": nearest(k / by_channel, xp),
+        "scales": scale_by_channel[0, :],
+        "codes": nearest(k / scale_by_channel, xp),
         "K_by_channel": k_by_channel,
         "K_by_token": k_by_token,
         "V_by_token": v_by_token,
@@ -138,8 +144,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "outputs": xp.concat([cache.output for cache in caches]),
         "epsilon": epsilon,
         "score_error": xp.max(xp.abs(channel.scaled - exact.scaled)),
-        "epsilon_by_token": xp.sum(xp.abs(q)) * xp.max(by_token) / (2 * size),
+        "epsilon_by_token": epsilon_by_token,
         "score_error_by_token": xp.max(xp.abs(token.scaled - exact.scaled)),
         "output_error": xp.abs(channel.output - exact.output)[0, :],
-        "output_bound": (xp.exp(2 * epsilon) - 1) * output_size + xp.max(of_values) / 2,
+        "output_bound": from_weights + from_values,
     }
