@@ -1,10 +1,12 @@
 """Sums in half precision depend on their order, and so does attention in pieces.
 
-`forward`, `in_pairs` and `backward` are sums of the four `numbers`, rounded to 16 bits after each
-addition. One query meets eight keys; `exact` is its output. `outputs` has a row for one, two, four
-and eight pieces of the keys, whose states are merged from the first to the last and rounded to 16
-bits each time, and `totals` are the totals of the merged states. `last_first` merges four pieces
-from the last to the first.
+`forward`, `in_pairs` and `backward` are sums of the four `numbers` in three orders, rounded to 16
+bits after each addition.
+
+One query meets eight keys; `exact` is its output. The keys are then split into one, two, four and
+eight pieces, whose states are merged from the first to the last and rounded to 16 bits each time.
+`outputs` has a row for each number of pieces, and `totals` the denominators of the merged states.
+`last_first` merges four pieces from the last to the first.
 
 >>> show(steps())
 numbers 4
@@ -66,8 +68,8 @@ Q = [[1]]
 K = [[0], [1], [0], [2], [2], [0], [-1], [0]]
 V = [[4, 0], [-3, 3], [0, 5], [0, 1], [4, 1], [4, 6], [5, -2], [2, 0]]
 PIECES = (1, 2, 4, 8)
-# Bits after the first one of a number of 16 bits, and its smallest size with all of them.
-BITS_AFTER_FIRST, SMALLEST = 10, 2.0**-14
+# The bits of a float16 after its leading bit, and the smallest float16 with full precision.
+FRACTION_BITS, SMALLEST_NORMAL = 10, 2.0**-14
 
 LABELS = {
     "outputs": (["1 piece", *(f"{pieces} pieces" for pieces in PIECES[1:])], []),
@@ -76,7 +78,9 @@ LABELS = {
 
 
 def nearest(x: Array, xp: ModuleType) -> Array:
-    """Round to the nearest whole number, and a half to the even one."""
+    """Round to the nearest integer, and ties to even."""
+    # Not `xp.round`: the pages give it the slope 1, because other examples use it only to remove
+    # rounding errors.
     below_half = xp.ceil(x - 0.5)
     is_odd_tie = (x - below_half == 0.5) & (below_half % 2 == 1)
     return xp.where(is_odd_tie, below_half + 1, below_half)
@@ -84,10 +88,10 @@ def nearest(x: Array, xp: ModuleType) -> Array:
 
 def round_to_float16(x: Array, xp: ModuleType) -> Array:
     """Round numbers that lie within the range of float16 to the nearest float16."""
-    size = xp.maximum(xp.abs(x), xp.asarray(SMALLEST, dtype=xp.float64))
-    # The floor of the logarithm; pages compute `ceil` only.
+    size = xp.maximum(xp.abs(x), xp.asarray(SMALLEST_NORMAL, dtype=xp.float64))
+    # The floor of the base-2 logarithm, written with `ceil`, because the pages have no `floor`.
     exponent = -xp.ceil(-xp.log(size) / math.log(2))
-    spacing = 2.0 ** (exponent - BITS_AFTER_FIRST)
+    spacing = 2.0 ** (exponent - FRACTION_BITS)
     return nearest(x / spacing, xp) * spacing
 
 
@@ -98,24 +102,26 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     def plus(one: Array, other: Array) -> Array:
         return round_to_float16(one + other, xp)
 
-    def rounded(state: TileState) -> TileState:
+    def round_state(state: TileState) -> TileState:
+        """Round the arrays of a state, side by side as the columns of one array."""
         columns = [state.maximum[..., None], state.total[..., None], state.sums]
-        together = round_to_float16(xp.concat(columns, axis=-1), xp)
-        return TileState(together[..., 0], together[..., 1], together[..., 2:])
+        rounded = round_to_float16(xp.concat(columns, axis=-1), xp)
+        return TileState(rounded[..., 0], rounded[..., 1], rounded[..., 2:])
 
-    def merged(one: TileState, other: TileState) -> TileState:
-        return rounded(merge(one, other))
+    def merge_rounded(one: TileState, other: TileState) -> TileState:
+        return round_state(merge(one, other))
 
     def states(pieces: int) -> list[TileState]:
-        """Return the states of pieces of one size, from the first keys to the last."""
+        """Return the states of equal pieces of the keys, from the first to the last."""
         shape = (pieces, len(K) // pieces, -1)
-        all_states = rounded(attend_tile(q, xp.reshape(k, shape), xp.reshape(v, shape)))
+        all_states = round_state(attend_tile(q, xp.reshape(k, shape), xp.reshape(v, shape)))
         return [TileState(*(array[i, ...] for array in all_states)) for i in range(pieces)]
 
     by_pieces = [states(pieces) for pieces in PIECES]
-    ends = [reduce(merged, pieces) for pieces in by_pieces]
-    last_first = reduce(merged, by_pieces[2][::-1])
-    outputs = round_to_float16(xp.concat([end.output for end in [*ends, last_first]]), xp)
+    merged = [reduce(merge_rounded, pieces) for pieces in by_pieces]
+    four_pieces = by_pieces[PIECES.index(4)]
+    last_first = reduce(merge_rounded, four_pieces[::-1])
+    outputs = round_to_float16(xp.concat([state.output for state in [*merged, last_first]]), xp)
     return {
         "numbers": numbers,
         "forward": plus(plus(plus(a, b), c), d),
@@ -126,6 +132,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "V": v,
         "exact": attention_steps(q, k, v).output[0, :],
         "outputs": outputs[:-1, :],
-        "totals": xp.stack([end.total[0] for end in ends]),
+        "totals": xp.stack([state.total[0] for state in merged]),
         "last_first": outputs[-1, :],
     }
