@@ -1,9 +1,10 @@
 """A local window: each of the ten tokens sees itself and one neighbour on either side.
 
 Queries, keys and values are the same as in `batched_attention`. The mask hides the injected
-similarity of query 2 and key 5. Two ways give the same weights: -inf in place of a hidden score
-before the softmax, or hidden weights set to zero after it and each row divided by its remaining
-sum.
+similarity of query 2 and key 5. Two methods give the same weights: a hidden score becomes -inf
+before the softmax (`weights_masked`), or hidden weights become zero after it (`kept`) and each row
+is divided by its remaining sum (`renormalised`).
+
 >>> show(steps())
 mask 10 x 10
 [[ True  True False False False False False False False False]

@@ -1,10 +1,14 @@
-"""Which blocks of a table a kernel skips, for a mask that is put together from four numbers.
+"""Which blocks of the score matrix a kernel skips, for a mask that is defined by four numbers.
 
-A query sees itself and `window` keys before it, or one of the first `prefix` keys, if both stand in
-one document and in one chunk. The first document ends before position `second`. `weights` are the
-weights of equal scores under this mask. `counts` say for each block of two queries and two keys how
-many of its pairs take part: none in an empty block, four in a full one. `computed` blocks are not
-empty, and `partial` ones need the mask.
+A query sees itself and the `window` keys before it, and the first `prefix` keys, but only keys of
+its own document and its own chunk of `chunk` positions. The second document starts at position
+`second`. `weights` are the weights of equal scores under this mask, and `pairs` is the number of
+visible pairs.
+
+`counts` has the number of visible pairs in each block of two queries and two keys: none in an empty
+block, four in a full one. `computed` blocks are not empty, and `partial` blocks are neither empty
+nor full, so they need the mask.
+
 >>> show(steps())
 window 1
 [7]
@@ -74,10 +78,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     )
 
     def chunk_of(position: Array) -> Array:
-        return xp.ceil((position + 1) / chunk)  # counted from 1
+        return xp.ceil((position + 1) / chunk)  # counted from 1; the pages have no `floor`
 
     def sees(q: Array, kv: Array) -> Array:
-        """Return where a query sees a key: near or in the prefix, in its document and chunk."""
+        """Whether a query sees a key: near or in the prefix, and in the same document and chunk."""
         q, kv = xp.astype(q, xp.float64), xp.astype(kv, xp.float64)
         near = (kv <= q) & (q - kv <= window)
         same_document = (q < second) == (kv < second)
@@ -102,6 +106,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def count_in_blocks(mask: Array, xp: ModuleType) -> Array:
-    """Return the number of pairs that take part in each block of a mask of zeros and ones."""
+    """Return the number of visible pairs in each block of a mask of zeros and ones."""
     blocks = mask.shape[0] // BLOCK
     return xp.sum(xp.sum(xp.reshape(mask, (blocks, BLOCK, blocks, BLOCK)), axis=3), axis=1)

@@ -1,14 +1,16 @@
 """Masks as functions of two positions, for eight tokens of two documents, and for a draft tree.
 
-A query sees itself and two keys before it in `window`, the first three keys and the keys before it
-in `prefix`, keys of its own document in `document` and of its own half in `chunk`; `packed` is
-causal within a document. `tree` is the mask of a draft: a token sees itself and its ancestors, and
-`depth` is its position.
+- `causal` lets a query see itself and the keys before it, `window` itself and two keys before it,
+  and `prefix` also the first three keys. In `chunk` a query sees earlier keys of its own half, in
+  `document` all keys of its own document, and in `packed` earlier keys of its own document.
+- The outputs of the last token are computed with `X` plus positions as queries, keys and values:
+  `alone` has only the token's document; `restarted` has both documents in one row, with positions
+  that start again; `running` has the positions of the row; `open` has positions that start again,
+  but no mask between the documents, which is a mistake. `turned_restarted` and `turned_running`
+  have rotary positions instead, and agree.
+- `tree` is the mask of a tree of draft tokens: a token sees itself and its ancestors. `depth` is
+  the position of each token.
 
-The other steps are the outputs of the last token if queries, keys and values are `X` with positions
-added: in its document `alone`, `restarted` in the packed row with positions that start again,
-`running` with the positions of the row, and `open` if positions start again but documents see each
-other. With rotary positions in their place, `turned_restarted` and `turned_running` are alike.
 >>> show(steps())
 X 8 x 4
 [[2 0 1 0]
@@ -142,6 +144,7 @@ LABELS = {
 }
 
 
+# In each mask, q and kv are the positions of a query and of a key.
 def causal(q: Array, kv: Array) -> Array:
     return kv <= q
 
@@ -159,11 +162,14 @@ def chunk(q: Array, kv: Array) -> Array:
 
 
 def tree_mask(xp: ModuleType) -> Array:
-    """Let each token of a draft see itself and its ancestors, which stand before it."""
-    tokens = xp.eye(len(PARENTS))
+    """Return the mask in which each token of a draft sees itself and its ancestors.
+
+    A parent comes before its children, so the row of a token is the row of its parent, and itself.
+    """
+    itself = xp.eye(len(PARENTS))
     rows: list[Array] = []
     for token, parent in enumerate(PARENTS):
-        rows.append(tokens[token, :] if parent is None else rows[parent] + tokens[token, :])
+        rows.append(itself[token, :] if parent is None else rows[parent] + itself[token, :])
     return xp.stack(rows) > 0
 
 
@@ -180,21 +186,21 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     def earlier_document(q: Array, kv: Array) -> Array:
         return documents[kv] < documents[q]
 
-    same = create_mask(document, n, xp=xp)
-    packed = masks["causal"] & same
-    earlier = xp.astype(create_mask(earlier_document, n, xp=xp), xp.int64)
-    positions = index - xp.sum(earlier, axis=1)
+    same_document = create_mask(document, n, xp=xp)
+    packed = masks["causal"] & same_document
+    in_earlier_documents = xp.astype(create_mask(earlier_document, n, xp=xp), xp.int64)
+    positions = index - xp.sum(in_earlier_documents, axis=1)  # start again in each document
 
-    def last_output(where: Array, mask: Array, first: int = 0) -> Array:
-        """Return the output of the last token if all tokens from `first` on are there."""
-        at_position = xp.astype(where[:, None] == index[None, :], xp.float64)
+    def last_output(positions: Array, mask: Array, first: int = 0) -> Array:
+        """Return the output of the last token if the row has only the tokens from `first` on."""
+        at_position = xp.astype(positions[:, None] == index[None, :], xp.float64)
         encoded = x + at_position @ sinusoidal_positions(n, d, xp=xp)
         tokens = encoded[first:, :]
         return attention_steps(tokens, tokens, tokens, attn_mask=mask[first:, first:]).output[-1, :]
 
-    def last_turned(where: Array) -> Array:
-        turned = rotary(x, where)
-        return attention_steps(turned, turned, x, attn_mask=packed).output[-1, :]
+    def last_output_rotary(positions: Array) -> Array:
+        rotated = rotary(x, positions)
+        return attention_steps(rotated, rotated, x, attn_mask=packed).output[-1, :]
 
     tree = tree_mask(xp)
     return {
@@ -202,14 +208,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "documents": documents,
         "positions": positions,
         **masks,
-        "document": same,
+        "document": same_document,
         "packed": packed,
         "alone": last_output(positions, masks["causal"], first=SECOND),
         "restarted": last_output(positions, packed),
         "running": last_output(index, packed),
         "open": last_output(positions, masks["causal"]),
-        "turned_restarted": last_turned(positions),
-        "turned_running": last_turned(index),
+        "turned_restarted": last_output_rotary(positions),
+        "turned_running": last_output_rotary(index),
         "tree": tree,
         "depth": xp.sum(xp.astype(tree, xp.int64), axis=1) - 1,
     }

@@ -1,9 +1,9 @@
 """One row of scores in which the last key is hidden, masked in four ways.
 
-The hidden score is far above the others, and only minus infinity hides it. If the softmax comes
-first, `kept` has no weight left to divide by its sum. If a large number is subtracted, the hidden
-key still takes all the weight (`lowered`), and if its score is multiplied by zero, it keeps some
-weight (`multiplied`).
+The hidden score is far above the others, and only minus infinity hides it (`weights`). If hidden
+weights are set to zero after the softmax, no weight is left (`kept`), so it cannot be divided by
+its sum. If a large number is subtracted from the hidden score (`lowered`), the key still takes all
+the weight. If the score is multiplied by zero (`multiplied`), the key keeps some weight.
 
 >>> show(steps())
 scores 3
@@ -38,7 +38,7 @@ from attention_docs.softmax import softmax
 TITLE = "One row, masked in four ways"
 SOURCE = "our own example"
 
-SCORES = [1, 2, 10_802]
+SCORES = [1, 2, 10_802]  # the last is still the largest after LARGE is subtracted
 MASK = [True, True, False]
 LARGE = [10_000]
 
@@ -58,10 +58,10 @@ LABELS = {
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     scores, large = (xp.asarray(numbers, dtype=xp.float64) for numbers in (SCORES, LARGE))
     mask = xp.asarray(MASK, dtype=xp.bool)
-    as_number = xp.astype(mask, xp.float64)
-    kept = softmax(scores) * as_number
-    lowered = scores - large * (1 - as_number)
-    multiplied = scores * as_number
+    is_visible = xp.astype(mask, xp.float64)  # one or zero
+    kept = softmax(scores) * is_visible
+    lowered = scores - large * (1 - is_visible)
+    multiplied = scores * is_visible
     return {
         "scores": scores,
         "mask": mask,
