@@ -1,9 +1,10 @@
 """What choosing keys saves, in multiplications for one token and layer of DeepSeek-V3.2.
 
-In latent attention each of the `heads` needs the products of its query with the latent and the
-rotary part of a key, and the sum of latents. The indexer needs one product for each of its heads
-and keys. `dense` attends to all keys, `indexer` scores all keys, `sparse` attends to the chosen
-ones, in millions. From `break_even` tokens on, indexer and sparse attention together cost less.
+In latent attention, each of the `heads` multiplies its query with the latent and the rotary part of
+each key, and its weights with the latents. The indexer computes one dot product for each of its
+heads and keys. In millions of multiplications, `dense` attends to all keys, `indexer` scores all
+keys, `sparse` attends to the `chosen` keys, and `together` is the indexer with sparse attention.
+`saving` is dense / together. In contexts longer than `break_even`, choosing keys costs less.
 
 >>> show(steps())
 heads 1
@@ -49,8 +50,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         xp.asarray(numbers, dtype=xp.float64)
         for numbers in (HEADS, LATENT, ROTARY, INDEX_HEADS, INDEX_FEATURES, CHOSEN, CONTEXTS)
     )
-    attended, scored = heads * (latent + rotary + latent), index_heads * index_features
-    dense, indexer, sparse = attended * contexts, scored * contexts, attended * chosen
+    # Multiplications for each key.
+    to_attend, to_index = heads * (latent + rotary + latent), index_heads * index_features
+    dense, indexer, sparse = to_attend * contexts, to_index * contexts, to_attend * chosen
     million = 1e6
     return {
         "heads": heads,
@@ -63,5 +65,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "sparse": sparse / million,
         "together": (indexer + sparse) / million,
         "saving": dense / (indexer + sparse),
-        "break_even": sparse / (attended - scored),
+        "break_even": sparse / (to_attend - to_index),
     }

@@ -1,10 +1,15 @@
 """Generating with a cache of keys and values: a prompt of two tokens, then three one by one.
 
 All sizes differ: 5 tokens of 6 features, keys of 4, values of 3, a prompt of 2. Queries and keys
-are rotated by their positions. `decoded` are the outputs of the three steps. `from_position_0` is
-the last of them if every new token is rotated as if at position 0, `on_another_axis` if the cache
-is stacked along a new axis. The multiplications are counted for the prompt, `prefill`, and for the
-steps with 3, 4 and 5 tokens: `recomputed` without a cache and `cached` with it.
+are rotated by their positions. `decoded` has the outputs of the three generated tokens, and
+`same_digits` says whether they agree with the outputs of all tokens at once.
+
+Two mistakes change the last output: in `from_position_0` every new token is rotated as if at
+position 0, and in `on_another_axis` the cache is stacked along a new axis.
+
+Multiplications are counted for the prompt, `prefill`, and for the steps with 3, 4 and 5 tokens:
+`recomputed` without a cache and `cached` with it.
+
 >>> show(steps())
 X 5 x 6
 [[ 1  0  2 -1  0 1]
@@ -149,19 +154,20 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k, v = rotary(x @ w_q, positions, BASE), rotary(x @ w_k, positions, BASE), x @ w_v
     at_once = attention_steps(q, k, v, is_causal=True)
     prompt = attention_steps(q[:PROMPT, :], k[:PROMPT, :], v[:PROMPT, :], is_causal=True)
-    keys, values, decoded = k[:PROMPT, :], v[:PROMPT, :], []
+    cached_keys, cached_values, decoded = k[:PROMPT, :], v[:PROMPT, :], []
     for token in range(PROMPT, n):
         new, position = x[token : token + 1, :], positions[token]
-        keys = xp.concat([keys, rotary(new @ w_k, position, BASE)])
-        values = xp.concat([values, new @ w_v])
-        decoded.append(attention_steps(rotary(new @ w_q, position, BASE), keys, values))
+        cached_keys = xp.concat([cached_keys, rotary(new @ w_k, position, BASE)])
+        cached_values = xp.concat([cached_values, new @ w_v])
+        query = rotary(new @ w_q, position, BASE)
+        decoded.append(attention_steps(query, cached_keys, cached_values))
     decoded_output = xp.concat([step.output for step in decoded])
     outputs = xp.concat([prompt.output, decoded_output])
-    # A rotation at position 0 changes nothing: neither the keys after the prompt nor the query.
+    # A rotation at position 0 changes nothing, so new keys and the query are not rotated at all.
     keys_at_0 = xp.concat([k[:PROMPT, :], x[PROMPT:, :] @ w_k])
     at_position_0 = attention_steps(x[-1:, :] @ w_q, keys_at_0, v)
     stacked = attention_steps(q[-1:, :], k[:, None, :], v[:, None, :])
-    # Multiplications: to project a token, and for each pair of a query and a key.
+    # Multiplications: the three projections of a token, and Q K^T and A V for each pair.
     per_token, per_pair = d_model * (2 * d_k + d_v), d_k + d_v
     lengths = xp.arange(PROMPT + 1, n + 1)
     prefill = xp.asarray([PROMPT * per_token + PROMPT**2 * per_pair])

@@ -4,10 +4,15 @@ All sizes differ: 5 tokens of 4 features, latents of 3, keys of 6 projected from
 of 2, values of 7. The query belongs to the last token. Steps of head 2 end in `_2`. Both heads read
 the same latents and rotary keys. The inputs are small whole numbers, so all products up to the
 `content_scores` can be computed by hand. The latents have one feature less than the tokens, so
-action and link share one, with opposite signs. `default_scale` takes the scale from the width of
-the absorbed query. The last four steps also rotate the query of head 1 and its keys of the words
-before; `turned_key` is the rotated key of the second word. `turned_scores` are right, and
-`turned_absorbed` shows that no single absorbed query gives them.
+action and link share one, with opposite signs.
+
+The steps named `absorbed` are computed from the latents alone. `default_scale` shows a mistake: the
+output if the scale comes from the width of the absorbed query.
+
+The last four steps also rotate the query and the keys that head 1 projects from the latents.
+`turned_key` is the rotated key of the second word. `turned_scores` are the right scores, and
+`turned_absorbed` shows that they cannot be computed from the latents with one absorbed query.
+
 >>> show(steps())
 X 5 x 4
 [[ 2 -1 0 0]
@@ -182,6 +187,7 @@ W_UP_V_2 = [[1, -1, -1, 0, 1, 1, 0], [0, 0, 0, -1, 1, 1, -1], [0, -1, 2, 0, 0, 1
 W_Q_2 = [[1, 0, 0, -1, 0, 0], [1, 0, 1, 2, 0, 0], [0, -1, 0, 0, 2, 0], [0, -1, 0, 0, -1, 0]]
 W_Q_ROTARY_2 = [[-1, 0], [1, 0], [1, 1], [0, -1]]
 BASE = 100
+LAST = 4.0  # the position of the last token
 
 WORDS = ["birds", "pass", "boats", "because", "they"]
 FEATURES, LATENT_FEATURES = ["air", "water", "action", "link"], ["air", "water", "action"]
@@ -204,16 +210,16 @@ LABELS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x, down, w_k_rotary = (xp.asarray(rows, dtype=xp.float64) for rows in (X, W_DOWN, W_K_ROTARY))
-    positions, last_position = xp.arange(5, dtype=xp.float64), xp.asarray([4.0])
+    positions, last_position = xp.arange(len(X), dtype=xp.float64), xp.asarray([LAST])
     latents, keys_unrotated = x @ down, x @ w_k_rotary
     keys_rotary = rotary(keys_unrotated, positions, BASE)
     cache = xp.concat([latents, keys_rotary], axis=1)
-    first = head(xp, x[-1:, :], cache, (W_UP_K, W_UP_V, W_Q, W_Q_ROTARY))
-    second = head(xp, x[-1:, :], cache, (W_UP_K_2, W_UP_V_2, W_Q_2, W_Q_ROTARY_2))
-    full_absorbed = xp.concat([first["query_absorbed"], first["query_rotary"]], axis=1)
-    default_scale = attention_steps(full_absorbed, cache, latents).output @ first["W_up_V"]
-    turned_query = rotary(first["query"], last_position, BASE)
-    turned_keys = rotary(first["keys"][:-1, :], positions[:-1], BASE)
+    head_1 = head(xp, x[-1:, :], cache, (W_UP_K, W_UP_V, W_Q, W_Q_ROTARY))
+    head_2 = head(xp, x[-1:, :], cache, (W_UP_K_2, W_UP_V_2, W_Q_2, W_Q_ROTARY_2))
+    full_absorbed = xp.concat([head_1["query_absorbed"], head_1["query_rotary"]], axis=1)
+    default_scale = attention_steps(full_absorbed, cache, latents).output @ head_1["W_up_V"]
+    turned_query = rotary(head_1["query"], last_position, BASE)
+    turned_keys = rotary(head_1["keys"][:-1, :], positions[:-1], BASE)
     return {
         "X": x,
         "W_down": down,
@@ -221,31 +227,34 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "W_R": w_k_rotary,
         "keys_unrotated": keys_unrotated,
         "keys_rotary": keys_rotary,
-        **first,
-        **{f"{name}_2": step for name, step in second.items()},
+        **head_1,
+        **{f"{name}_2": step for name, step in head_2.items()},
         "default_scale": default_scale,
         "turned_query": turned_query,
         "turned_key": turned_keys[1:2, :],
         "turned_scores": turned_query @ turned_keys.T,
-        "turned_absorbed": (turned_query @ first["W_up_K"].T) @ latents[:-1, :].T,
+        "turned_absorbed": (turned_query @ head_1["W_up_K"].T) @ latents[:-1, :].T,
     }
 
 
 def head(
     xp: ModuleType, token: Array, cache: Array, literals: tuple[object, ...]
 ) -> dict[str, Array]:
-    """Return the steps of a head for the last token: from keys and values, then from the cache."""
+    """Return the steps of a head for the last token, from keys and values and from the cache alone.
+
+    The cache has the latents and the rotary keys side by side, (n, 3 + 2).
+    """
     up_k, up_v, w_q, w_q_rotary = (xp.asarray(rows, dtype=xp.float64) for rows in literals)
     latents, keys_rotary = cache[:, : up_k.shape[0]], cache[:, up_k.shape[0] :]
     query, query_unrotated = token @ w_q, token @ w_q_rotary
-    query_rotary = rotary(query_unrotated, xp.asarray([4.0]), BASE)
+    query_rotary = rotary(query_unrotated, xp.asarray([LAST]), BASE)
     keys, values = latents @ up_k, latents @ up_v
     full_query = xp.concat([query, query_rotary], axis=1)
     full_keys = xp.concat([keys, keys_rotary], axis=1)
     over_keys = attention_steps(full_query, full_keys, values)
     absorbed = query @ up_k.T
     full_absorbed = xp.concat([absorbed, query_rotary], axis=1)
-    scale = full_query.shape[1] ** -0.5
+    scale = full_query.shape[1] ** -0.5  # of the scores that the absorbed query reproduces
     over_latents = attention_steps(full_absorbed, cache, latents, scale=scale)
     return {
         "W_Q": w_q,

@@ -1,8 +1,10 @@
-"""What attention costs in a model of chosen sizes: its cache and its multiplications.
+"""What attention costs in a model of given sizes: its cache and its multiplications.
 
-The sizes are at first Llama 3 8B's. A gibibyte is 2^30 bytes. The cache holds the keys
-and values of all layers. `token` are the multiplications, in 10^9, of Q K^T and A V in all layers
-for one more token with the cache.
+At first, the sizes are the sizes of Llama 3 8B. The cache holds the keys and values of all layers;
+`token_kibibytes` is its size for one token, and `cache_gibibytes` for `length` tokens. `token` is
+the number of multiplications, in 10^9, of Q K^T and A V in all layers for one more token with this
+cache.
+
 >>> show(steps())
 layers 1
 [32]
@@ -42,8 +44,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     layers, heads, key_heads, features, length, number_bytes = (
         xp.asarray(size, dtype=xp.float64) for size in sizes
     )
-    token_bytes = 2 * key_heads * features * layers * number_bytes
-    token = 2 * length * features * heads * layers
+    token_bytes = 2 * key_heads * features * layers * number_bytes  # keys and values
+    token = 2 * length * features * heads * layers  # Q K^T and A V
     return {
         "layers": layers,
         "heads": heads,

@@ -1,9 +1,13 @@
 """What seven models keep for one token and for a text as long as their own context, in 16 bits.
 
-For each model: its layers with attention to all keys, with a window or chunks, and with a state;
-its query heads; the numbers that a layer with attention keeps for a token; the keys of a window;
-the numbers of a state, which has 32 bits; and the context of its configuration. `mebibytes` is what
-a text of that length takes, and `share` its part of what it would take if all layers saw all keys.
+For each model, three steps count layers: `full` with attention to all keys, `windowed` with a
+window or chunks, and `states` with a state. `heads` is the number of query heads, `numbers` how
+many numbers a layer with attention keeps for a token, and `window` the number of keys in a window.
+`state` is how many numbers a state has, of 32 bits each, and `context` is the context length of the
+published configuration.
+
+`mebibytes` is the memory of a text of that length. `share` is its fraction of the memory that the
+text would take if all layers attended to all keys.
 
 >>> show(steps())
 full 7
@@ -74,8 +78,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         xp.asarray(count, dtype=xp.float64) for count in counts
     )
     cache = CACHE_BYTES * numbers * (full * context + windowed * window)
-    kept = cache + STATE_BYTES * states * state
+    cache_and_states = cache + STATE_BYTES * states * state
     layers = full + windowed + states
+    cache_if_all_full = CACHE_BYTES * numbers * layers * context
     return {
         "full": full,
         "windowed": windowed,
@@ -85,6 +90,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "window": window,
         "state": state,
         "context": context,
-        "mebibytes": kept / MEBIBYTE,
-        "share": kept / (CACHE_BYTES * numbers * layers * context),
+        "mebibytes": cache_and_states / MEBIBYTE,
+        "share": cache_and_states / cache_if_all_full,
     }

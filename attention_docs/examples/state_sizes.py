@@ -1,9 +1,10 @@
 """A state of fixed size and a cache that grows, in the sizes of Qwen3-Next.
 
-Of `layers`, those with attention keep keys and values in 16 bits for every token; the others keep a
-state for each head of values in 32 bits. `state` and `cache_per_token` are the bytes of one layer,
-`break_even` the tokens after which a layer's cache is larger than its state. `hybrid` and
-`attention_only` are MiB for the whole model at each of the `contexts`.
+`layers` counts the layers with attention, which keep keys and values in 16 bits for every token,
+and the other layers, which keep a state for each value head in 32 bits. `state` and
+`cache_per_token` are the bytes of one layer. With more than `break_even` tokens, the cache of a
+layer is larger than a state. `hybrid` and `attention_only` are MiB at each of the `contexts`: for
+the model as it is, and if all its layers had attention.
 
 >>> show(steps())
 layers 2
