@@ -1,10 +1,11 @@
 """Attention without positions and without a mask cannot see the order of its tokens.
 
-The tokens of the self-attention example, in their order and permuted by the matrix P to 3, 1, 2.
-Without positions each token gets the same output in both orders. With the sinusoids `E` added, it
-does not. `score_parts` are the four parts of the scores of the boat, which add up to
-`scores_of_boat`: token with token, token with position, position with token, and position with
-position. `G` is W_Q W_K^T.
+The tokens of `self_attention` are in their own order, and permuted by the matrix P to 3, 1, 2.
+Without positions, each token gets the same output in both orders (`equivariant`). With the
+sinusoids `E` added, it does not.
+
+`score_parts` are the four parts of the scores of the boat, which add up to `scores_of_boat`: token
+with token, token with position, position with token, and position with position. `G` is W_Q W_K^T.
 
 >>> show(steps())
 X 3 x 4
@@ -161,5 +162,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def is_close(xp: ModuleType, one: Array, other: Array) -> Array:
-    """Whether all numbers of two arrays agree but for rounding."""
+    """Whether two arrays agree up to rounding errors."""
     return xp.all(xp.abs(one - other) < 1e-12)

@@ -1,10 +1,15 @@
 """Biases, windows, a sink and a softcap, with causal attention among five tokens.
 
-`bias` is the bias of ALiBi's first head of four. `buckets` are the buckets of the `distances` in a
-small T5, with eight buckets up to distance 32. `reach_1` to `reach_3` say which of ten positions
-sees which through one, two and three layers, each with a window of its own position and two before;
-`reach` counts the positions that the last one sees. `weights_capped_late` has the softcap after the
-mask, which is a mistake.
+- ALiBi: `slopes` are the slopes of four heads, and `bias` is the bias of the first.
+- T5: `buckets` are the buckets of `distances`, with eight buckets up to distance 32.
+- Windows: `reach_1` to `reach_3` say which of ten positions sees which through one, two and three
+  layers. The window of each layer has the position itself and two before it. `reach` counts the
+  positions that the last one sees.
+- Sink: `weights_sink` are the weights of the five keys if each query also has a sink, and
+  `sum_sink` the row sums.
+- Softcap: `capped` are the capped scores. `weights_capped_late` applies the softcap after the mask,
+  which is a mistake.
+
 >>> show(steps())
 Q 5 x 3
 [[1  0 2]
@@ -165,7 +170,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     alibi = attention_steps(q, k, v, attn_mask=bias)
     capped = attention_steps(q, k, v, is_causal=True, softcap=float(SOFTCAP))
     with_sink = attend_with_sink(xp, q, k, v, xp.where(allowed, xp.zeros_like(distance), hidden))
-    exponentials = xp.exp(SOFTCAP * xp.tanh(without_bias.masked / SOFTCAP))
+    # The softcap turns -inf into -SOFTCAP, so hidden keys get weight.
+    late_exponentials = xp.exp(SOFTCAP * xp.tanh(without_bias.masked / SOFTCAP))
     # Powers of the window count the paths from one position to another through the layers.
     window = as_numbers(xp, window_mask(10, left=2, right=0, xp=xp))
     paths = [window, window @ window, window @ window @ window]
@@ -191,31 +197,32 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "output_sink": with_sink.output,
         "capped": capped.scaled,
         "weights_capped": capped.weights,
-        "weights_capped_late": exponentials / xp.sum(exponentials, axis=1, keepdims=True),
+        "weights_capped_late": late_exponentials / xp.sum(late_exponentials, axis=1, keepdims=True),
     }
 
 
 def buckets(xp: ModuleType, distances: Array) -> Array:
-    """Return T5's bucket of each distance: the number of bucket edges that it has reached.
+    """Return T5's bucket of each distance: the number of lower edges that it has reached.
 
-    The first half of the buckets hold one distance each, the others grow geometrically.
+    Each bucket of the first half holds one distance, and the others grow geometrically.
     """
     half = BUCKETS // 2
-    single_edges = list(range(1, half + 1))
+    single_edges = list(range(1, half + 1))  # of the buckets 1 to half; bucket 0 needs no edge
     growing_edges = [half * (FARTHEST / half) ** (k / half) for k in range(1, half)]
     edges = xp.asarray(single_edges + growing_edges, dtype=xp.float64)
     return xp.sum(as_numbers(xp, distances[:, None] >= edges), axis=1)
 
 
-def as_numbers(xp: ModuleType, truths: Array) -> Array:
-    """Return one for True and zero for False."""
-    return xp.where(truths, xp.ones(truths.shape), xp.zeros(truths.shape))
+def as_numbers(xp: ModuleType, booleans: Array) -> Array:
+    """Convert booleans to ones and zeros."""
+    return xp.where(booleans, xp.ones(booleans.shape), xp.zeros(booleans.shape))
 
 
 def attend_with_sink(xp: ModuleType, q: Array, k: Array, v: Array, mask: Array) -> AttentionSteps:
-    """Attend with one more key, whose score is the sink's and whose value is zero."""
+    """Attend with an additional key, whose score is SINK and whose value is zero."""
     key, value = (
         xp.concat([rows, xp.zeros((1, rows.shape[1]), dtype=xp.float64)]) for rows in (k, v)
     )
+    # The dot products with a key of zeros are zero, and the mask adds the score of the sink.
     column = xp.full((q.shape[0], 1), SINK, dtype=xp.float64)
     return attention_steps(q, key, value, attn_mask=xp.concat([mask, column], axis=1))

@@ -1,8 +1,9 @@
 """Sinusoidal positions: six of them in four features, and the rotation that shifts by two.
 
 `E` holds one position per row, so the rotation R acts from the right, as R^T. `products` are the
-dot products of position 0 with every position, `shifted_scores` the products of each position,
-shifted by two, with every position.
+dot products of position 0 with every position. `shifted_scores` are the dot products of each
+position, shifted by two, with every position.
+
 >>> show(steps())
 frequencies 2
 [1 0.1000]

@@ -1,11 +1,15 @@
 """Rotary positions: one query and one key of six features, rotated at several positions.
 
 `scores` has the query at positions 0 to 3 and the key at positions 0 to 4. It is constant along
-each diagonal, as it depends on the signed distance alone. One layout rotates neighbouring features
-as pairs, the other a feature of the first half and one of the second. `scores_of_halves` reads the
-same numbers in the second layout, and `order` rearranges the first layout into the second. The last
-five steps compare the angles at the last position of training with those at the last position of a
-text that is four times as long.
+each diagonal, because it depends on the signed distance alone.
+
+There are two layouts: pairs of neighbouring features, or pairs of a feature in the first half and
+one in the second. `scores_of_halves` rotates the same query and key in the second layout. `order`
+rearranges the features of the first layout into the second, and with it both give the same numbers.
+
+The last five steps compare the angles at the last position in training with the angles at the last
+position of a text that is four times as long: as they are, interpolated, and with a larger base
+(NTK-aware).
 
 >>> show(steps())
 q 6
@@ -97,35 +101,35 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     queries, keys = (xp.arange(n, dtype=xp.float64) for n in (4, 5))
     frequencies = rotation_frequencies(xp, BASE)
     scores = scores_at(xp, queries, keys, interleaved=True)
-    further = scores_at(xp, queries + 100, keys + 100, interleaved=True)
-    rotated = rotary(repeat_rows(xp, q, queries), queries, BASE, interleaved=True)
-    reordered = rotary(repeat_rows(xp, pairs_to_halves(xp, q), queries), queries, BASE)
+    shifted_scores = scores_at(xp, queries + 100, keys + 100, interleaved=True)
+    q_rotated = rotary(repeat_rows(xp, q, queries), queries, BASE, interleaved=True)
+    q_reordered = rotary(repeat_rows(xp, pairs_to_halves(xp, q), queries), queries, BASE)
     ntk_base = BASE * FACTOR ** (d / (d - 2))
-    last_trained, longest = TRAINED - 1.0, FACTOR * TRAINED - 1.0
+    last_trained, last_longer = TRAINED - 1.0, FACTOR * TRAINED - 1.0
     return {
         "q": q,
         "k": k,
         "frequencies": frequencies,
         "wavelengths": 2 * math.pi / frequencies,
         "angles": keys[:, None] * frequencies,
-        "Q_rotated": rotated,
+        "Q_rotated": q_rotated,
         "K_rotated": rotary(repeat_rows(xp, k, keys), keys, BASE, interleaved=True),
         "scores": scores,
-        "distance_alone": xp.all(xp.abs(scores - further) < 1e-12),
+        "distance_alone": xp.all(xp.abs(scores - shifted_scores) < 1e-12),
         "order": pairs_to_halves(xp, xp.arange(d)),
-        "Q_reordered": reordered,
-        "reordered_is_the_same": xp.all(pairs_to_halves(xp, rotated) == reordered),
+        "Q_reordered": q_reordered,
+        "reordered_is_the_same": xp.all(pairs_to_halves(xp, q_rotated) == q_reordered),
         "scores_of_halves": scores_at(xp, queries, keys, interleaved=False),
         "ntk_base": xp.asarray(ntk_base, dtype=xp.float64),
         "last_angles": last_trained * frequencies,
-        "longer_angles": longest * frequencies,
-        "interpolated_angles": longest / FACTOR * frequencies,
-        "ntk_angles": longest * rotation_frequencies(xp, ntk_base),
+        "longer_angles": last_longer * frequencies,
+        "interpolated_angles": last_longer / FACTOR * frequencies,
+        "ntk_angles": last_longer * rotation_frequencies(xp, ntk_base),
     }
 
 
 def pairs_to_halves(xp: ModuleType, x: Array) -> Array:
-    """Move the first features of all neighbouring pairs to the first half of the features."""
+    """Reorder neighbouring pairs: all first features, then all second features."""
     pairs = xp.reshape(x, (*x.shape[:-1], x.shape[-1] // 2, 2))
     return xp.reshape(xp.matrix_transpose(pairs), x.shape)
 

@@ -1,8 +1,9 @@
-"""One query and one key, each turned by a position of its own.
+"""One query and one key, each rotated by a position of its own.
 
-The query and the key are the same as in `rotary`, with neighbours as pairs. `q_turned` and
-`k_turned` have a row for each of the three pairs, `products` are their dot products, and `score` is
-the sum of these.
+The query and the key are the same as in `rotary`, with pairs of neighbouring features. `q_turned`
+and `k_turned` have a row for each of the three pairs, `products` are the dot products of the pairs,
+and `score` is their sum.
+
 >>> show(steps())
 query_position 1
 [1]
