@@ -1,7 +1,7 @@
 """Which query matches which key: five tokens of six features, read from the scores.
 
 Query 1 looks like keys 1, 2, 4 and 5 (a large second feature). Queries 2 to 5 look like key 3 (a
-large third feature). `matches` holds the scores of one half and more.
+large third feature). `matches` marks the scores of at least one half.
 
 >>> show(steps())
 Q 5 x 6

@@ -1,21 +1,23 @@
 """How large is a score? Many dot products of random vectors, for several d.
 
 Each entry of a step belongs to one d: 8000 pairs of a query and a key with independent standard
-normal features. Their score s has mean 0 and variance d. Its fourth moment is 3 d^2 + 6 d, because
-each product of two features has the fourth moment 9 and two different products have 1 together:
+normal features. Their score s has mean 0 and variance d. A product p of two features has the fourth
+moment E p^4 = 9, and two different products p and r have E p^2 r^2 = 1, so
 
     E s^4 = 9 d + 3 d (d - 1) = 3 d^2 + 6 d.
 
-So the excess kurtosis is 6 / d (a normal has 0), and the standard error of the variance of N
-scores is the root of (E s^4 - d^2) / N = (2 d^2 + 6 d) / N. `..._errors_away` counts the standard
-errors between the measured and the proved value. `beyond_3` is the share of scores more than three
-standard deviations from the mean. Its exact value follows from
+So the excess kurtosis is 6 / d (a normal has 0), and the standard error of the variance of N scores
+is the root of (E s^4 - d^2) / N = (2 d^2 + 6 d) / N. `mean_errors_away` and `variance_errors_away`
+are the differences between measured and proved values, in standard errors.
+
+`beyond_3` is the share of scores more than three standard deviations from the mean. Its exact value
+follows from
 
     q k = (u^2 - v^2) / 2 with u = (q + k) / sqrt(2) and v = (q - k) / sqrt(2), independent too,
 
-so that s is the difference T_1 - T_2 of two waiting times, each for d / 2 arrivals at rate 1. It
-exceeds t if fewer than d / 2 of the first arrivals come by t, and all d / 2 of the second come
-before the rest of the first.
+so s is the difference T_1 - T_2 of two waiting times, each for d / 2 arrivals at rate 1. It exceeds
+t if fewer than d / 2 of the first arrivals come by time t, and all d / 2 of the second come before
+the rest of the first.
 
 With features of standard deviation 2 (each score four times as large) the variance is 2^4 d. With
 keys k = rho q + sqrt(1 - rho^2) noise, noise of variance 1, so correlated by rho = 1/2 with their
@@ -128,7 +130,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "variance_of_scaled": moments(xp, s / xp.sqrt(d)[:, None])[1],
         "kurtosis": kurtosis,
         "kurtosis_exact": 6 / d,
-        "kurtosis_error_of_a_normal": xp.sqrt(xp.asarray(24 / PAIRS, dtype=xp.float64)),
+        "kurtosis_error_of_a_normal": xp.sqrt(
+            xp.asarray(math.factorial(4) / PAIRS, dtype=xp.float64)
+        ),
         "beyond_3": xp.mean(xp.where(far, xp.ones_like(s), xp.zeros_like(s)), axis=1),
         "beyond_3_exact": xp.asarray([2 * probability_above(n, 3 * math.sqrt(n)) for n in D]),
         "beyond_3_of_a_normal": normal,
@@ -150,7 +154,7 @@ def scores(xp: ModuleType, widths: tuple[int, ...], pairs: int) -> tuple[Array, 
         query = xp.asarray(draw.standard_normal((pairs, d)))
         noise = xp.asarray(draw.standard_normal((pairs, d)))
         independent.append(xp.sum(query * noise, axis=1))
-        # The dot product of the query and the key rho q + sqrt(1 - rho^2) noise.
+        # The dot product of the query with the key rho q + sqrt(1 - rho^2) noise.
         squares = xp.sum(query**2, axis=1)
         correlated.append(RHO * squares + math.sqrt(1 - RHO**2) * independent[-1])
     return xp.stack(independent), xp.stack(correlated)

@@ -1,11 +1,14 @@
 """Where a softmax without the maximum overflows, and what a fill value of -1e9 does.
 
 `largest_exponent` is the logarithm of the largest float64: above it exp is infinite, and infinity
-over infinity is NaN. `..._naive` is the plain formula, `..._stable` subtracts the maximum first:
-the same fractions, as e^(z - c) / sum e^(z - c) cancels e^c. The second part masks all of three
-scores by -1e9. The naive softmax then divides zero by zero, and one that subtracts the maximum
-finds three equal scores: uniform weights over keys that should be hidden. `beyond` shows a row
-whose visible scores lie below the fill value: there the hidden position gets all the weight.
+over infinity is NaN. Steps that end in `_naive` use the plain formula. Steps that end in `_stable`
+subtract the maximum c first, which gives the same fractions, because e^(z - c) / sum e^(z - c)
+cancels e^c.
+
+`filled` masks all of three scores by -1e9. The naive softmax then divides zero by zero, and the
+stable one finds three equal scores: uniform weights over keys that should be hidden. `beyond` is a
+row whose two visible scores lie below the fill value of the third: the hidden position gets all the
+weight.
 
 >>> show(steps())
 largest_exponent number

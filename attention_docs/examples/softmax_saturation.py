@@ -1,10 +1,10 @@
 """Softmax saturates: if the largest score leads by far, the gradient almost vanishes.
 
 The scores z are multiplied by 1/4 (division by the square root of d_k = 16), 1 and 4. The Jacobian
-of a = softmax(z) is diag(a) - a a^T. The scale is linear: every gap between two scores changes by
-the same factor, small gaps and large ones alike. Only the softmax treats them differently: with the
-factor 1/4 the two small differences of weights grow and the large one shrinks. `largest_slopes` are
-derivatives with respect to the multiplied scores, `largest_slopes_by_z` with respect to z.
+of a = softmax(z) is diag(a) - a a^T. A scale changes every gap between two scores by the same
+factor, small gaps and large ones alike. The softmax does not: with the factor 1/4 the two small
+differences of weights grow and the large one shrinks. `largest_slopes` are derivatives with respect
+to the multiplied scores, `largest_slopes_by_z` with respect to z.
 
 >>> show(steps())
 z 4
@@ -70,8 +70,8 @@ FACTORS = [0.25, 1, 4]
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     scores = xp.asarray(z, dtype=xp.float64)
-    quarter, whole, four = (softmax(factor * scores) for factor in FACTORS)
-    jacobians = [jacobian(xp, weights) for weights in (quarter, whole, four)]
+    divided, unscaled, times_four = (softmax(factor * scores) for factor in FACTORS)
+    jacobians = [jacobian(xp, weights) for weights in (divided, unscaled, times_four)]
     slopes = [xp.max(xp.abs(matrix)) for matrix in jacobians]
     return {
         "z": scores,
@@ -79,13 +79,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "z_times_four": scores * 4,
         "gaps": scores[1:] - scores[:-1],
         "gaps_divided": scores[1:] / 4 - scores[:-1] / 4,
-        "ratios": whole[1:] / whole[:-1],  # e to the gap
-        "ratios_divided": quarter[1:] / quarter[:-1],
-        "weights_divided": quarter,
-        "weights": whole,
-        "weights_times_four": four,
-        "differences": whole[1:] - whole[:-1],
-        "differences_divided": quarter[1:] - quarter[:-1],
+        "ratios": unscaled[1:] / unscaled[:-1],  # e to the gap
+        "ratios_divided": divided[1:] / divided[:-1],
+        "weights_divided": divided,
+        "weights": unscaled,
+        "weights_times_four": times_four,
+        "differences": unscaled[1:] - unscaled[:-1],
+        "differences_divided": divided[1:] - divided[:-1],
         "jacobian_divided": jacobians[0],
         "jacobian": jacobians[1],
         "jacobian_times_four": jacobians[2],
@@ -98,4 +98,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def jacobian(xp: ModuleType, a: Array) -> Array:
+    """Return diag(a) - a a^T, the Jacobian of a softmax with the weights a."""
     return xp.where(xp.eye(a.shape[0]) == 1, a, xp.zeros_like(a)) - a[:, None] * a[None, :]

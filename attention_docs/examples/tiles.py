@@ -1,11 +1,17 @@
 """The softmax in one pass, and attention in tiles of two keys, merged in three orders.
 
-All sizes differ: 4 queries, 8 keys of 3 features, values of 5. `maxima`, `rescale` and `sums`
-follow the scores `z` of the first query one by one. `tile_maxima`, `tile_totals` and `tile_sums`
-are the states of its four tiles, the `running_...` the states of all tiles so far, and
-`running_rescale` has the factors of the earlier sums. `in_order` and `tree` are the outputs of all
-queries, merged tile after tile and in pairs; `ring` is the output of the third query, merged from
-the third tile round to the second.
+All sizes differ: 4 queries, 8 keys of 3 features, values of 5.
+
+- One pass: `maxima`, `rescale` and `sums` follow the scores `z` of the first query one by one.
+- Tiles: `tile_maxima`, `tile_totals` and `tile_sums` are the states of the first query's four
+  tiles. Steps that start with `running_` are the states of all tiles so far; `running_rescale` has
+  the factors that multiply the earlier sums.
+- Orders: `in_order` has the outputs of all queries, merged tile after tile, and `tree` merged in
+  pairs. `ring` is the output of the third query, merged from the third tile round to the second.
+- A hidden tile, in which a mask hides all keys, has the maximum `hidden_maximum` and changes no
+  output. `hidden_factor_naive` is the rescaling factor without a special case.
+- `not_rescaled` shows a mistake: earlier sums are not rescaled when the maximum grows.
+
 >>> show(steps())
 Q 4 x 3
 [[ 1 0  2]
@@ -133,7 +139,7 @@ TILE = 2
 
 TILES = [f"tile {tile}" for tile in (1, 2, 3, 4)]
 MERGED = ["1 tile", "2 tiles", "3 tiles", "4 tiles"]
-TILE_OF_KEY = [f"tile {key // 2 + 1}, key {key + 1}" for key in range(8)]
+TILE_OF_KEY = [f"tile {key // TILE + 1}, key {key + 1}" for key in range(len(K))]
 LABELS = {
     "K": (TILE_OF_KEY, []),
     "V": (TILE_OF_KEY, []),
@@ -159,12 +165,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     running_maxima = xp.stack([state.maximum[0] for state in running])
     first, second, third, fourth = tiles
     tree = merge(merge(first, second), merge(third, fourth))
+    third_query = 2
     ring = functools.reduce(
-        merge, [state_of_query(tile, 2) for tile in (third, fourth, first, second)]
+        merge, [state_of_query(tile, third_query) for tile in (third, fourth, first, second)]
     )
-    hidden = attend_tile(q, k[:TILE, :], v[:TILE, :], xp.zeros((4, TILE), dtype=xp.bool))
-    with numpy.errstate(invalid="ignore"):
-        naive = xp.exp(hidden.maximum - hidden.maximum)
+    hide_all = xp.zeros((len(Q), TILE), dtype=xp.bool)
+    hidden = attend_tile(q, k[:TILE, :], v[:TILE, :], hide_all)
+    with numpy.errstate(invalid="ignore"):  # -inf - (-inf) is NaN
+        naive_factor = xp.exp(hidden.maximum - hidden.maximum)
     return {
         "Q": q,
         "K": k,
@@ -189,9 +197,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "ring": ring.output[0, :],
         "all_agree": xp.all(xp.abs(running[-1].output - at_once.output) < 1e-12)
         & xp.all(xp.abs(tree.output - at_once.output) < 1e-12)
-        & xp.all(xp.abs(ring.output[0, :] - at_once.output[2, :]) < 1e-12),
+        & xp.all(xp.abs(ring.output[0, :] - at_once.output[third_query, :]) < 1e-12),
         "hidden_maximum": hidden.maximum,
-        "hidden_factor_naive": naive,
+        "hidden_factor_naive": naive_factor,
         "hidden_changes_nothing": xp.all(merge(hidden, tree).output == tree.output),
         "hidden_output": hidden.output,
         "not_rescaled": merge_without_rescaling(xp, tiles)[0, :],
@@ -212,7 +220,7 @@ def online_softmax(xp: ModuleType, z: Array) -> tuple[Array, Array]:
 
 
 def rescaling_factors(xp: ModuleType, maxima: Array) -> Array:
-    """Return what multiplies earlier sums at each maximum; before the first there are none."""
+    """Return the factor of the earlier sums at each running maximum, zero at the first."""
     return xp.concat([xp.zeros_like(maxima[:1]), xp.exp(maxima[:-1] - maxima[1:])])
 
 
