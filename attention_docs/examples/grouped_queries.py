@@ -1,7 +1,8 @@
 """Grouped queries: four query heads share two heads of keys and values.
 
-Each head has one query and 5 keys of 3 features, with values of a single feature. In `wrong` the
-heads 1 and 3 share the first keys, and 2 and 4 the second; correctly, neighbouring heads share.
+Each head has one query and 5 keys of 3 features, with values of a single feature. Neighbouring
+heads share keys and values. `wrong` shows a mistake: heads 1 and 3 share the first keys, and heads
+2 and 4 the second.
 
 >>> show(steps())
 Q 4 x 3
@@ -73,7 +74,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     heads = q[:, None, :]  # (4, 1, 3)
     keys, values = xp.stack([k_1, k_2]), xp.stack([v[:, :1], v[:, 1:]])  # (2, 5, 3), (2, 5, 1)
     grouped = attention_steps(heads, keys, values, enable_gqa=True)
-    # Repeated in the order 1, 1, 2, 2, and wrongly in the order 1, 2, 1, 2.
+    # One set of keys and values for each head, in the order 1, 1, 2, 2, or wrongly 1, 2, 1, 2.
     repeated = attention_steps(heads, xp.repeat(keys, 2, axis=0), xp.repeat(values, 2, axis=0))
     tiled = attention_steps(heads, xp.concat([keys, keys]), xp.concat([values, values]))
     return {

@@ -1,16 +1,16 @@
 """Norms of queries and keys, of each head or of all heads together, and a gate on the output.
 
-One query of two heads meets four keys; each head has two features. The query of the second head is
-(`long`, -`long`). `q_by_head` and `q_together` are the query divided by the root of its mean
-square, of each head or of all four features, and `K_by_head` and `K_together` are the keys.
-`weights_without_norm` are the weights of both heads without a norm, `weights_by_head` and
-`weights_together` with one. `largest` are the largest absolute scores of the second head: without
-a norm, with a norm of each head, and with a norm of all heads. `bounds` are the largest that the
-two norms allow.
+One query with two heads meets four keys; each head has two features. The query of the second head
+is (`long`, -`long`).
 
-`row` is what one projection returns: query and gate of the first head, then of the second. `gate`
-are its gates after the sigmoid, `gated` the output times the gate. `gate_flat` takes the second
-half of the row for the gates, which is a mistake.
+- Norms: `q_by_head` and `K_by_head` are the query and the keys divided by the root mean square of
+  each head, `q_together` and `K_together` divided by the root mean square of all four features.
+- `weights_without_norm`, `weights_by_head` and `weights_together` are the weights of both heads.
+  `largest` has the largest absolute score of the second head in these three cases, and `bounds` the
+  largest value that each of the two norms allows.
+- Gate: `row` is the output of one projection: query and gate of the first head, then of the second.
+  `gate` has its gates after the sigmoid, and `gated` is the output times the gate. `gate_flat` and
+  `gated_flat` take the second half of the row for the gates, which is a mistake.
 
 >>> show(steps())
 long 1
@@ -104,7 +104,7 @@ def norm(rows: Array, xp: ModuleType) -> Array:
 
 
 def norm_by_head(rows: Array, xp: ModuleType) -> Array:
-    """Norm the features of each head of rows that hold all heads."""
+    """Apply `norm` to the features of each head separately; rows hold all heads, (n, d_model)."""
     heads = xp.reshape(rows, (rows.shape[0], HEADS, FEATURES))
     return xp.reshape(norm(heads, xp), rows.shape)
 
@@ -136,10 +136,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     weights_without_norm, _, largest_without_norm = attend(q, k)
     weights_by_head, output, largest_by_head = attend(q_by_head, k_by_head)
     weights_together, _, largest_together = attend(q_together, k_together)
-    # One projection returns the query and the gates of each head side by side.
+    # As in models whose projection returns the query and the gates of each head side by side.
     projected = xp.concat([first_query, gates[0, :], second_query, gates[1, :]])
     gate = sigmoid(xp.reshape(gates, (HEADS * FEATURES,)), xp)
-    second_half = projected[HEADS * FEATURES :]  # by mistake taken for the gates of both heads
+    second_half = projected[HEADS * FEATURES :]  # query and gates of head 2, not all gates
     gate_flat = sigmoid(second_half, xp)
     return {
         "long": long,

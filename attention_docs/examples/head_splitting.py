@@ -2,8 +2,9 @@
 
 Three tokens of four features in two heads. The entries count from 1 to 12, so that each can be
 traced. A reshape to (2, 3, 2) alone fills the first head with all of token 1 and half of token 2. A
-reshape back without the transpose mixes the tokens likewise. The outputs are attention among a
-tenth of the numbers, which keeps the softmax from saturating.
+reshape back without the transpose mixes the tokens likewise. The outputs are computed from a tenth
+of the entries, which keeps the softmax from saturating.
+
 >>> show(steps())
 X 3 x 4
 [[1  2  3  4]
@@ -62,8 +63,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x = xp.asarray(X, dtype=xp.float64)
     heads = split_heads(x, HEADS)
     wrong = xp.reshape(x, heads.shape)
-    output = attend(heads / 10)
-    wrong_output = attend(wrong / 10)
     return {
         "X": x,
         "head_1": heads[0, :, :],
@@ -72,8 +71,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "wrong_head_1": wrong[0, :, :],
         "wrong_head_2": wrong[1, :, :],
         "wrong_merged": xp.reshape(heads, x.shape),
-        "output": merge_heads(output),
-        "wrong_output": merge_heads(wrong_output),
+        "output": merge_heads(attend(heads / 10)),
+        "wrong_output": merge_heads(attend(wrong / 10)),
     }
 
 

@@ -4,10 +4,13 @@ m = 5 queries of d_model = 7 features, n = 9 keys, h = 2 heads, d_k = 3, d_v = 4
 heads side by side, h d_k = 6 and h d_v = 8, differ from these and from each other, so the shapes of
 a wrong product rarely fit: Q @ K without a transpose fails. The first three columns of W_Q belong
 to head 1, the other three to head 2. `added_1` and `added_2` are what each head adds to the output
-through its rows of W_O. `one_head_...` are the scores and weights of a single head that takes all
-six columns of the same Q and K. `bert_base` lists d_model, h, d_k = d_model / h and the number of
-entries of one projection; `bert_base_layer` the entries of all four projections, of their biases,
-and the sum.
+through its rows of W_O.
+
+`one_head_scores` and `one_head_weights` belong to a single head that takes all six columns of the
+same Q and K. `bert_base` lists d_model, h, d_k = d_model / h and the number of entries of one
+projection of BERT base. `bert_base_layer` lists the number of entries of all four projections, the
+number of entries of their biases, and the sum of both.
+
 >>> show(steps())
 X_q 5 x 7
 [[ 1  0  2 -1  0  1  0]
@@ -301,8 +304,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     layer = MultiHeadAttention(*weights, num_heads=2)
     q, k, v, attention, merged, output = layer.steps(x_q, x_kv, x_kv)
     one_head = attention_steps(merge_heads(q), merge_heads(k), merge_heads(v))
+    head_1, head_2 = (attention.output[i, :, :] for i in (0, 1))
+    d_v = head_1.shape[1]
     d_model, heads = BERT_BASE
-    entries = d_model * d_model
+    entries = d_model * d_model  # of one projection, since h d_k = d_model
     return {
         "X_q": x_q,
         "X_kv": x_kv,
@@ -325,11 +330,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "scaled_2": attention.scaled[1, :, :],
         "weights_1": attention.weights[0, :, :],
         "weights_2": attention.weights[1, :, :],
-        "head_1": attention.output[0, :, :],
-        "head_2": attention.output[1, :, :],
+        "head_1": head_1,
+        "head_2": head_2,
         "merged": merged,
-        "added_1": attention.output[0, :, :] @ layer.W_O[:4, :],
-        "added_2": attention.output[1, :, :] @ layer.W_O[4:, :],
+        "added_1": head_1 @ layer.W_O[:d_v, :],
+        "added_2": head_2 @ layer.W_O[d_v:, :],
         "output": output,
         "one_head_scores": one_head.scores,
         "one_head_weights": one_head.weights,
