@@ -108,7 +108,7 @@ def softmax_plus_one(xp: ModuleType) -> dict[str, Array]:
 def temperature_by_position(xp: ModuleType) -> dict[str, Array]:
     """Multiply queries by 1 + GROWTH log(1 + floor((position + 1) / TRAINED))."""
     positions, row = (xp.asarray(numbers, dtype=xp.float64) for numbers in (POSITIONS, ROW))
-    # The floor, written with the ceiling, because the pages can recompute `ceil` only.
+    # The floor, written with `ceil`, because the pages have no `floor`.
     completed_lengths = -xp.ceil(-(positions + 1) / TRAINED)
     temperatures = 1 + GROWTH * xp.log(1 + completed_lengths)
     return {

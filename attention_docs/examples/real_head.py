@@ -1,7 +1,7 @@
 """One head of a real model: the last *they* of two sentences, and all tokens before it.
 
-Head 8 of layer 13, both counted from 0, of SmolLM2-135M-Instruct. The query and the keys are
-recorded as they come from the model, rotated by their positions, and rounded to two decimals.
+Head 8 of layer 13, both counted from 0, of SmolLM2-135M-Instruct. The query and the keys were
+recorded from the model, after the rotation by their positions, and rounded to two decimals.
 
 >>> show(steps())
 Q 1 x 64
@@ -168,6 +168,7 @@ LABELS = {
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k = xp.asarray(Q), xp.asarray(K)
     scores = q @ k.T
-    # The scaled scores are not a step: some end in a 5, which rounding errors round either way.
+    # The scaled scores are not a step: after the last digit that pages show, some have a 5, and
+    # rounding errors would decide how it is rounded.
     weights = softmax(scores / math.sqrt(k.shape[-1]))
     return {"Q": q, "K": k, "scores": scores, "weights": weights}
