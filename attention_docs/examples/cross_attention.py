@@ -1,4 +1,4 @@
-"""Cross-attention: two query tokens look at three, of which they are the first two.
+"""Cross-attention: two query tokens attend to three tokens, the first two of which are the same.
 
 >>> show(steps())
 X_q 2 x 4

@@ -9,11 +9,14 @@ nothing else has a bias, and no positions are added. The three attentions take t
 - decoder self-attention: Q, K and V from the target, with the causal mask;
 - cross-attention: Q from the target, K and V from the encoder's output, `memory`.
 
-The weights of the two heads of each attention are `..._1` and `..._2`. Mean and variance, the
-hidden layer and its output are listed for the encoder only. Row i of `probabilities` predicts the
-token after target token i. `loop_probabilities` are the probabilities with a fifth target token,
-"verte", after which the loop ends. `book_probabilities` are the probabilities for "the book is
-green .", whose noun is masculine in French, with its own target.
+Steps that end in `_weights_1` and `_weights_2` are the weights of the two heads of an attention.
+The mean, the variance, the hidden layer and its output are steps of the encoder only. Row i of
+`probabilities` predicts the token after target token i.
+
+`loop_probabilities` are the probabilities with a fifth target token, "verte", after which the loop
+ends. `book_probabilities` are the probabilities for "the book is green .", whose noun is masculine
+in French, and its target "le livre est".
+
 >>> show(steps())
 gain 6
 [2 2 2 2 1.5000 2]
@@ -569,7 +572,7 @@ class Transformer:
             "decoder_attended": attended.output,
             "decoder_normed": normed,
             **matrix_steps("cross", self.cross),
-            "cross_W_Q_1": self.cross.W_Q[:, :3],
+            "cross_W_Q_1": self.cross.W_Q[:, :3],  # head 1 has the first three columns
             "cross_W_K_1": self.cross.W_K[:, :3],
             "cross_Q_1": crossed.Q[0, :, :],
             "cross_K_1": crossed.K[0, :, :],
@@ -584,7 +587,7 @@ class Transformer:
         }
 
     def layer_norm(self, rows: Array) -> Array:
-        """Bring every row to mean 0 and variance 1, then apply gain and shift to each feature."""
+        """Normalise every row to mean 0 and variance 1, then apply gain and shift by feature."""
         deviations = rows - self.mean(rows)
         return self.gain * deviations / self.xp.sqrt(self.variance(rows) + EPSILON) + self.shift
 
@@ -595,7 +598,7 @@ class Transformer:
         return self.xp.mean((rows - self.mean(rows)) ** 2, axis=-1, keepdims=True)
 
     def feed_forward(self, rows: Array) -> tuple[Array, Array]:
-        """Return the hidden layer and the output."""
+        """Return the hidden layer after its ReLU, and the output."""
         before = rows @ self.w_1
         hidden = self.xp.where(before > 0, before, self.xp.zeros_like(before))
         return hidden, hidden @ self.w_2

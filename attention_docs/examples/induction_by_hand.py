@@ -1,13 +1,13 @@
 """An induction head built by hand: two layers that continue C A B A with B.
 
-A token is one of A, B, C. A row of X has eight features: which token it is (three), its position as
-a point on a circle, a quarter of a turn per step (two), and which token comes before it (three,
-empty at first). The head of the first layer looks one position back and writes the token it finds
-into the last three features. The head of the second layer looks for a position whose last three
-features are its own token, and reads the token there.
+A token is one of A, B, C. A row of X has eight features: the token, one-hot (three); its position
+as a point on a circle, a quarter of a turn per step (two); and the token before it, which the first
+layer fills in (three). The head of the first layer looks one position back and writes the token it
+finds into the last three features. The head of the second layer looks for a position whose last
+three features equal the query's own token, and reads the token there.
 
-The queries are so large that the weights are exactly 0 and 1: e to the -1000 is zero in a float. So
-the scores need no scale, which is 1 here.
+The queries are so large that the weights are exactly 0 and 1: e to the -1000 underflows to zero. So
+the scores need no scaling, and the scale is 1.
 
 >>> show(steps())
 X 4 x 8
@@ -145,7 +145,7 @@ from attention_docs.dot_product import attention_steps
 TITLE = "An induction head built by hand"
 SOURCE = "our own; the idea: Elhage and others 2021, Olsson and others 2022"
 
-# C A B A; the features are A B C | position | A B C of the token before.
+# C A B A. The features are A B C | position | A B C of the token before.
 X = [
     [0, 0, 1, 1, 0, 0, 0, 0],
     [1, 0, 0, 0, 1, 0, 0, 0],
@@ -153,14 +153,14 @@ X = [
     [1, 0, 0, 0, -1, 0, 0, 0],
 ]
 LARGE = 1000
-# The first head copies the token before each position. A query is the position a quarter of a turn
-# back, a key is the position.
+# The first head attends to the token before: a query is the position turned back by a quarter, and
+# a key is the position.
 W_Q1 = [[0, 0], [0, 0], [0, 0], [0, -LARGE], [LARGE, 0], [0, 0], [0, 0], [0, 0]]
 W_K1 = [[0, 0], [0, 0], [0, 0], [1, 0], [0, 1], [0, 0], [0, 0], [0, 0]]
 W_V1 = [[1, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0]]
 W_O1 = [[0, 0, 0, 0, 0, 1, 0, 0], [0, 0, 0, 0, 0, 0, 1, 0], [0, 0, 0, 0, 0, 0, 0, 1]]
-# The second head looks for the token that followed an earlier occurrence of the query's token. A
-# query is the token, a key is the token before, a value is the token.
+# The second head looks for the token that followed an earlier occurrence of the query's token: a
+# query is the token, a key is the token before, and a value is the token, as in the first head.
 W_Q2 = [
     [LARGE, 0, 0],
     [0, LARGE, 0],
@@ -192,7 +192,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     between = x + first.output @ w_o1
     q2, k2 = between @ w_q2, between @ w_k2
     second = attention_steps(q2, k2, between @ w_v2, is_causal=True, scale=1.0)
-    second_alone = attention_steps(x @ w_q2, x @ w_k2, x @ w_v2, is_causal=True, scale=1.0)
+    without_first = attention_steps(x @ w_q2, x @ w_k2, x @ w_v2, is_causal=True, scale=1.0)
     return {
         **arrays,
         "Q1": q1,
@@ -205,6 +205,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "scores2": second.masked,
         "weights2": second.weights,
         "output": second.output,
-        "weights_without_first": second_alone.weights,
-        "output_without_first": second_alone.output,
+        "weights_without_first": without_first.weights,
+        "output_without_first": without_first.output,
     }

@@ -47,7 +47,7 @@ LABELS = {
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     scores = q @ k.T
-    scaled = scores / 2**0.5
+    scaled = scores / k.shape[1] ** 0.5
     weights = softmax(scaled)
     return {
         "Q": q,

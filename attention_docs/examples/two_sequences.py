@@ -2,8 +2,8 @@
 
 2 queries, 4 keys, 6 features, keys of 5 features, values of 3. Each French word asks for the
 English word to translate next: after an article a noun, after a noun an adjective. The four values
-are the corners of a tetrahedron, so each output lies inside it, and its weights are the only way to
-blend it from them.
+are the corners of a tetrahedron, so each output lies inside it, and no other weights give the same
+output.
 
 >>> show(steps())
 X_q 2 x 6

@@ -1,8 +1,9 @@
 """The self-attention example with values of three features.
 
 Inputs, queries and keys are the same as in `self_attention`, so the weights are too. W_V has one
-column more, so that values and outputs are points in space: the outputs lie in the triangle of the
+column more, so values and outputs are points in space. The outputs lie in the triangle of the
 values, and their first two features are the same as in `self_attention`.
+
 >>> show(steps())
 X 3 x 4
 [[1 0 1 0]

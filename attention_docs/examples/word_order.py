@@ -1,11 +1,11 @@
-"""Cross-attention as word alignment: a Japanese sentence looks at an English one.
+"""Cross-attention as word alignment: a Japanese sentence attends to an English one.
 
 English, the keys: “I eat apples today”. Japanese, the queries: “kyou ringo-o taberu” (today,
 apples, eat): the subject is dropped and the verb comes last. The embeddings are set by hand. Their
 features stand for person, action, thing and time, and a little of other meanings is mixed in. W_Q
-and W_K multiply all features by the same factor, so that matching meanings score highest. A trained
-model learns embeddings and matrices. `aligned` is the key that has the largest weight for each
-query, counted from zero.
+and W_K multiply all features by the same factor, so matching meanings score highest. (In a trained
+model, embeddings and matrices are learned.) `aligned` is the index of the key with the largest
+weight for each query.
 
 >>> show(steps())
 X_japanese 3 x 4
