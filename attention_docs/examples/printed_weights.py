@@ -1,4 +1,4 @@
-"""The weights that the publication of the self-attention example prints, times its values.
+"""The weights that the publication of `self_attention` prints, times its values.
 
 The printed weights are wrong, and no row of the printed output follows even from them.
 

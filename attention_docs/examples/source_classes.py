@@ -1,17 +1,18 @@
 """What the published self-attention class computes, and what it should compute.
 
 Three tokens, embed_size = 4, two heads of head_dim = 2. `output` is right: it projects with W_Q,
-W_K and W_V, splits into heads, and divides by the root of head_dim. The others carry mistakes:
+W_K and W_V, splits into heads, and divides by the root of head_dim. Three endings name mistakes:
 
 - `scaled_by_embed_size`: divides by the root of embed_size, 2, not by the root of head_dim.
 - `not_projected`: skips the projections; the class makes the layers and never applies them.
 - `as_in_the_source`: both, which is what the class does.
 
-Its layers, from head_dim to embed_size, hold `unused_parameters` weights. Applied to a head they
-would give embed_size features, `features_if_applied` with all heads, but its output layer takes
-embed_size. `scores_1_not_projected`, of the first head, are symmetric. `repeated_head_output`:
-tokens whose two halves are equal give two identical heads. `filled`: the class fills hidden scores
-with -1e20 and then divides, so a fully masked row becomes uniform; the right row is zero.
+Its layers, from head_dim to embed_size, hold `unused_parameters` weights. Applied to each head,
+they would give `features_if_applied` features in all, but the output layer takes embed_size.
+
+`scores_1_not_projected` is symmetric. `repeated_head_output` has inputs whose two halves are equal,
+so its two heads are identical. `filled`: the class fills hidden scores with -1e20 and then divides,
+so a fully masked row becomes uniform (`filled_weights`); the right weights are zero.
 
 >>> show(steps())
 X 3 x 4
@@ -150,8 +151,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     scaled_by_embed_size = attention_steps(correct.Q, correct.K, correct.V, scale=wrong_scale)
     not_projected = attention_steps(heads, heads, heads)
     as_in_the_source = attention_steps(heads, heads, heads, scale=wrong_scale)
-    equal_heads = xp.stack([heads[0, :, :], heads[0, :, :]])
-    filled = xp.full((3,), FILL, dtype=xp.float64) * wrong_scale
+    repeated_head = xp.stack([heads[0, :, :], heads[0, :, :]])
+    filled = xp.full((3,), FILL, dtype=xp.float64) * wrong_scale  # a fully masked row
     return {
         "X": x,
         "W_Q": layer.W_Q,
@@ -174,10 +175,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "output_scaled_by_embed_size": merge_heads(scaled_by_embed_size.output) @ w_o,
         "output_not_projected": merge_heads(not_projected.output) @ w_o,
         "output_as_in_the_source": merge_heads(as_in_the_source.output) @ w_o,
-        "unused_parameters": xp.asarray(3 * HEAD_DIM * EMBED_SIZE),
+        "unused_parameters": xp.asarray(3 * HEAD_DIM * EMBED_SIZE),  # for Q, K and V
         "features_if_applied": xp.asarray(HEADS * EMBED_SIZE),
         "repeated_head_output": merge_heads(
-            attention_steps(equal_heads, equal_heads, equal_heads).output
+            attention_steps(repeated_head, repeated_head, repeated_head).output
         ),
         "filled": filled,
         "filled_weights": softmax(filled),

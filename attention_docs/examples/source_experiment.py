@@ -1,14 +1,15 @@
 """What the published experiment measures, and what it misses.
 
 It draws one query and one key of 10000 features, multiplies them, and prints the sum of the squared
-products as the variance. That is one score, `one_score`, and an estimate of d E[(qk)^2] taken from
-within it. It does not measure how scores vary from pair to pair. One (qk)^2 has the variance
-9 - 1 = 8, so the estimate has the standard deviation sqrt(8 d). Nothing was seeded;
-`printed_score` and `printed_variance` are the published numbers, which chance explains.
+products as the variance. That is one score, `one_score`, and an estimate of d E[(qk)^2] from its
+products. It does not measure how scores vary from pair to pair. One (qk)^2 has the variance
+9 - 1 = 8, so the estimate has the standard deviation sqrt(8 d). The publication sets no seed;
+`printed_score` and `printed_variance` are its numbers, which chance explains.
 
 The repeated case shows the difference. All features of a query are the same number, and so are all
 features of its key: the features are no longer independent of each other, the score is d q k, and
 its variance is d^2. The published formula, averaged over many pairs, still gives about d.
+
 >>> show(steps())
 one_score number
 -78.1205
@@ -52,8 +53,8 @@ SOURCE = "002_d7461449c953e4ff.txt, “Code Example”"
 
 SEED = 0
 LENGTH = 10_000
-PRINTED = 29.899064924872384, 10317.40248994817
-D = 16
+PRINTED = 29.899064924872384, 10317.40248994817  # the score and the variance
+D = 16  # features in the repeated case
 PAIRS = 20_000
 
 FORMULAS = {
