@@ -1,9 +1,9 @@
-"""The loss of one answer, its gradient, and the first step of Adam.
+"""The loss of one prediction, its gradient, and the first step of Adam.
 
-B is the result of a model at one position. B W_vocabulary gives the logits of four tokens, and the
-second, seaplane, is the right one. The loss is -log p of that token. Adam divides each derivative
-by its own size, so in its first step every weight changes by the learning rate, 1/100, however
-large or small its derivative. `second_step` is the change in the step after it.
+B is the output of a model at one position. B W_vocabulary gives the logits of four tokens, and the
+second, seaplane, is the right one. The loss is -log p of that token. In its first step, Adam
+divides each derivative by its own absolute value, so every weight changes by the learning rate,
+1/100, however large or small its derivative is. `second_step` is the change in the next step.
 
 >>> show(steps())
 B 1 x 3
@@ -84,12 +84,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     loss, d_logits = cross_entropy(b @ w, y)
     dw = transpose(b) @ d_logits
     adam = Adam(RATE)
-    after = adam.step({"W_vocabulary": w}, {"W_vocabulary": dw})["W_vocabulary"]
-    mean, square = adam.mean["W_vocabulary"], adam.square["W_vocabulary"]
+    after = adam.step({"W": w}, {"W": dw})["W"]
+    mean, square = adam.mean["W"], adam.square["W"]
     loss_after, d_logits_after = cross_entropy(b @ after, y)
-    second = adam.step({"W_vocabulary": after}, {"W_vocabulary": transpose(b) @ d_logits_after})[
-        "W_vocabulary"
-    ]
+    dw_after = transpose(b) @ d_logits_after
+    after_second = adam.step({"W": after}, {"W": dw_after})["W"]
     return {
         "B": b,
         "W_vocabulary": w,
@@ -105,5 +104,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "step": after - w,
         "W_vocabulary_after": after,
         "loss_after": loss_after,
-        "second_step": second - after,
+        "second_step": after_second - after,
     }
