@@ -1,8 +1,9 @@
-"""The worked examples. Each module is one example, and its name is used everywhere.
+"""The worked examples. Each module is one example, named in pages and tests by its module name.
 
-An example has a TITLE, a SOURCE, literal inputs, and `steps(xp)`, which returns every matrix that
-the pages name, in reading order. Its docstring has the committed digits as a doctest. LABELS, if it
-has any, are the words along the axes of a step.
+An example has a TITLE, a SOURCE, literal inputs, and `steps(xp)`, which returns every array that
+the pages name, in reading order. Its docstring has the committed digits as a doctest. Two constants
+are optional: LABELS has the words along the axes of a step, and FORMULAS says in words how a step
+is computed, for examples that pages cannot recompute.
 """
 
 import doctest
@@ -55,7 +56,7 @@ def steps(name: str, xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def labels(name: str, step: str) -> tuple[list[str], ...]:
-    """Return the words along each axis of a step, or nothing if its example names none.
+    """Return the words along each axis of a step, or an empty tuple if its example has no labels.
 
     >>> labels("course_formula", "V")
     (['birds', 'pass', 'boats', 'because', 'they'], ['air', 'water', 'action', 'reason'])
@@ -88,7 +89,7 @@ def write_expected(name: str, output: str) -> None:
 
 
 def _doctest(name: str) -> doctest.Example:
-    """Return the one doctest of an example."""
+    """Return the doctest of an example, which must have exactly one, `>>> show(steps())`."""
     doctests = doctest.DocTestParser().get_examples(inspect.getdoc(load(name)) or "")
     statements = [example.source.rstrip() for example in doctests]
     if statements != ["show(steps())"]:
