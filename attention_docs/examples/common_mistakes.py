@@ -172,7 +172,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def scaled_after_mask(xp: ModuleType, query: Array, key: Array, value: Array) -> Array:
-    """Return NaN: with the scale -1 applied after the mask, hidden scores become inf."""
+    """Apply the scale -1 after the mask: hidden scores become inf, and their rows NaN."""
     allowed = causal_mask(query.shape[0], key.shape[0], xp=xp)
     scores = query @ key.T
     scaled = -1.0 * xp.where(allowed, scores, -xp.inf)
@@ -182,7 +182,7 @@ def scaled_after_mask(xp: ModuleType, query: Array, key: Array, value: Array) ->
 
 
 def predict_copies(words: Array) -> Array:
-    """Return the probabilities that a causal model gives to the next word: it copies its input."""
+    """Return the next-word probabilities of a causal model that copies its input."""
     queries = 6 * words  # so large that each word sees almost only itself
     copied = scaled_dot_product_attention(queries, queries, words, is_causal=True)
     return softmax(5 * copied)  # sharp: the copied word gets almost all the probability
