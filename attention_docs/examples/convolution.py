@@ -5,16 +5,16 @@ whole kernel fits; keys are all 20 pixels. The scores of a head depend on positi
 
     2c (p + t) . r - c |r|^2  =  -c |p + t - r|^2 + a number that the softmax cancels
 
-for the query's position p, the head's tap t and the key's position r. A query is the position and a
-one, (p, 1), times the W_Q of its head; a key is (r, |r|^2). With c = 1000 the softmax is exactly
-one at r = p + t: every other exponential underflows to zero. The values are the pixels, so each
-head copies one neighbour, and W_O, the kernel as a column, adds them up. As in every deep-learning
-library the kernel is not flipped.
+for the query's position p, the head's tap t and the key's position r. A query is (p, 1) times the
+W_Q of its head; a key is (r, |r|^2). With c = 1000 the softmax is exactly one at r = p + t, because
+every other exponential underflows to zero. The values are the pixels, so each head copies one
+neighbour, and W_O, the kernel as a column, adds up the copies with the weights of the kernel. As in
+every deep-learning library, the kernel is not flipped.
 
-All products here are multiples of a half, so no sum is rounded. This does not hold for a seventh of
-the image and a third of the kernel: the copies are still exact, `sevenths_are_copied`, but the sum
+All products here are multiples of a half, so no sum is rounded. Sums are rounded with a seventh of
+the image and a third of the kernel: the copies are still exact (`sevenths_are_copied`), but the sum
 of the nine products of a position depends on their order. `first_to_last` is the sum in one order,
-and `order_matters` the largest difference from the sum in the other.
+and `order_matters` the largest difference from the sum in the reverse order.
 
 >>> show(steps())
 image 5 x 4
@@ -171,13 +171,15 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     height, width = image.shape
     pixels = positions(xp, range(height), range(width))
     interior = positions(xp, range(1, height - 1), range(1, width - 1))
+    output_shape = (height - 2, width - 2)
     queries = xp.concat([interior, xp.ones_like(interior[:, :1])], axis=1)  # before W_Q
     k = xp.concat([pixels, xp.sum(pixels**2, axis=1, keepdims=True)], axis=1)
     v = xp.reshape(image, (-1, 1))
     heads = [attention_steps(queries @ query_weight(xp, *tap), k, v, scale=1.0) for tap in TAPS]
     merged = xp.concat([head.output for head in heads], axis=1)
     w_o = xp.reshape(kernel, (-1, 1))
-    output = xp.reshape(merged @ w_o, (height - 2, width - 2))
+    output = xp.reshape(merged @ w_o, output_shape)
+    # Floats hold no seventh and no third exactly, so the sums of these products are rounded.
     copies = xp.concat([head.weights @ (v / 7) for head in heads], axis=1)
     products = copies * xp.reshape(kernel / 3, (1, -1))
     first_to_last = sum(products[:, tap] for tap in range(len(TAPS)))
@@ -200,7 +202,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "smallest_pixel": xp.min(image),
         "largest_pixel": xp.max(image),
         "sevenths_are_copied": xp.all(copies == merged / 7),
-        "first_to_last": xp.reshape(first_to_last, (height - 2, width - 2)),
+        "first_to_last": xp.reshape(first_to_last, output_shape),
         "order_matters": xp.max(xp.abs(first_to_last - last_to_first)),
     }
 
@@ -217,7 +219,7 @@ def query_weight(xp: ModuleType, down: float, right: float) -> Array:
 
 
 def convolution(xp: ModuleType, image: Array, kernel: Array) -> Array:
-    """Slide the kernel over the image, as the definition says."""
+    """Return the convolution by its definition: the kernel slides over the image."""
     height, width = image.shape[0] - 2, image.shape[1] - 2
     return sum(
         kernel[i, j] * image[i : i + height, j : j + width] for i in range(3) for j in range(3)

@@ -1,10 +1,10 @@
 """What attention, convolution and recurrence cost, counted for one layer.
 
-The sizes are n tokens of d features and a kernel of k taps. The counts are of multiplications: for
-attention the products Q K^T and A V, and separately its four projections; for a convolution k
-matrices of d x d at every token; for a plain recurrence two of them. The path is the number of
-layers or time steps between the first and the last token. `n` holds a sequence shorter than d, one
-as long, and one longer.
+The sizes are n tokens of d features and a kernel of k taps. The multiplications of a layer are, for
+attention, the products Q K^T and A V, and separately its four `projections`; for a convolution, k
+matrices of d x d at every token; for a plain recurrence, two such matrices at every token. The
+`..._path` is the number of layers or time steps between the first and the last token. `n` has three
+lengths: shorter than d, equal to d, and longer.
 
 >>> show(steps())
 n 3
