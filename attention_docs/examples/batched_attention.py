@@ -4,7 +4,8 @@ The data have shape (1, 10, 4) and come from NumPy's legacy generator, seed 42. 
 the batch axis. Query 2 and key 5, counted from zero, are both set to [2, -2, 2, -2]. Their score is
 4 * 2^2 = 16, and 8 after the division by the square root of d_k = 4. A score is the product of two
 norms and a cosine: `cosines` compares directions alone. `before_2` and `after_2` are the weights of
-query 2 before and after the pair is injected.
+query 2 before and after the pair is injected. `smallest_value` and `largest_value` are taken over
+all tokens, feature by feature; every output lies between them (`is_a_blend`).
 
 >>> show(steps())
 W_Q 4 x 4

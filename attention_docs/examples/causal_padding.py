@@ -1,9 +1,10 @@
 """A causal mask, a padding mask, both at once, and a query that may see nothing.
 
-Four tokens, of which one is padding. In a causal model with padding at the end (`right`), the last
-query is padding itself and its output is not used. With padding in front (`left`), the first query
-may see only itself, which is hidden: its row is fully masked, its weights and its output are zero.
-A large negative number in place of -inf, here -1e9, silently gives that row uniform weights.
+Four tokens, one of which is padding. In a causal model with padding at the end (`right`), the last
+query is the padding itself, and its output is not used. With padding in front (`left`), the first
+query could see only itself, which is hidden, so its row is fully masked: its weights and its output
+are zero. If hidden scores get a large negative number instead of -inf, here -1e9, that row silently
+gets uniform weights (`weights_filled`).
 
 >>> show(steps())
 Q 4 x 2
@@ -117,7 +118,7 @@ SOURCE = "003_e3f694db51754fdb.txt, “Masked Attention Probabilities”; the ma
 Q = [[1, 0], [0, 2], [1, 1], [2, -1]]
 K = [[0, 1], [1, 0], [1, 2], [-1, 1]]
 V = [[1, 0, 2], [0, 3, 1], [3, 1, 0], [4, -2, 5]]
-LENGTH = 3
+LENGTH = 3  # tokens without the padding
 FILL = -1e9
 
 TOKENS = ["start", "I", "eat", "apples"]
@@ -141,8 +142,9 @@ LABELS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q, k, v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (Q, K, V))
-    causal = causal_mask(4, xp=xp)
-    right = padding_mask(xp.asarray(LENGTH), 4)
+    n = q.shape[0]
+    causal = causal_mask(n, xp=xp)
+    right = padding_mask(xp.asarray(LENGTH), n)
     left = xp.flip(right, axis=-1)
     unmasked = attention_steps(q, k, v)
     with_causal = attention_steps(q, k, v, attn_mask=causal)
