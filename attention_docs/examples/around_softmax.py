@@ -106,7 +106,7 @@ def softmax_plus_one(xp: ModuleType) -> dict[str, Array]:
 
 
 def temperature_by_position(xp: ModuleType) -> dict[str, Array]:
-    """Multiply queries by 1 + GROWTH log(1 + floor((position + 1) / TRAINED))."""
+    """Compute the factors of queries, 1 + GROWTH log(1 + floor((position + 1) / TRAINED))."""
     positions, row = (xp.asarray(numbers, dtype=xp.float64) for numbers in (POSITIONS, ROW))
     # The floor, written with `ceil`, because the pages have no `floor`.
     completed_lengths = -xp.ceil(-(positions + 1) / TRAINED)
@@ -122,7 +122,7 @@ def temperature_by_position(xp: ModuleType) -> dict[str, Array]:
 
 def values_from_keys(xp: ModuleType) -> dict[str, Array]:
     raw, scale = (xp.asarray(numbers, dtype=xp.float64) for numbers in (RAW, SCALE))
-    position = xp.asarray(1.0, dtype=xp.float64)
+    position = xp.asarray(1.0, dtype=xp.float64)  # turns the only pair of features by one radian
     key = rotary(scale * norm(raw, xp), position)
     return {
         "raw": raw,

@@ -248,9 +248,10 @@ def largest(scores: Array, count: Array, xp: ModuleType) -> Array:
 
 
 def block_mask(q: Array, means: Array, causal: Array, xp: ModuleType) -> tuple[Array, Array]:
-    """Return the mask of each query's own block and best earlier block, (n, n), and the gate.
+    """Return the mask of BLOCKS_CHOSEN blocks for each query, (n, n), and the gate.
 
-    The gate, (n, n / 2), has the products of queries and mean keys. It is inf for the own block,
+    The blocks are the query's own and the earlier ones with the largest gate. The gate,
+    (n, n / BLOCK), has the products of queries and mean keys. It is inf for the own block,
     which is therefore always chosen, and -inf for later blocks.
     """
     n, blocks = q.shape[0], means.shape[0]

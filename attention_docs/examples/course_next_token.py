@@ -217,6 +217,6 @@ def count_correct(xp: ModuleType, probabilities: Array, words: list[int]) -> Arr
     # Rounded, so that the probabilities of a tie, which can differ by rounding errors, are equal.
     rounded = round_off(xp, probabilities)
     right_word = xp.stack([rounded[:, i, word] for i, word in enumerate(words)], axis=1)
-    # The word itself is one of them.
+    # The right word itself is counted, so the count is 1 if no other word is as likely.
     at_least_as_likely = xp.sum(xp.astype(rounded >= right_word[:, :, None], xp.int64), axis=-1)
     return xp.sum(xp.astype(at_least_as_likely == 1, xp.int64), axis=-1)

@@ -112,7 +112,7 @@ CHUNK = 3
 
 def token_by_token(k: Array, v: Array, strengths: Array, gates: Array) -> list[Array]:
     """Return an empty state, (d_k, d_v), and the state after each token."""
-    states = [0 * k[0, :, None] * v[0, None, :]]  # zeros, without naming the array library
+    states = [0 * k[0, :, None] * v[0, None, :]]  # zeros, of the library of k
     for t in range(k.shape[0]):
         decayed = gates[t] * states[-1]
         error = v[t, :] - k[t, :] @ decayed

@@ -242,7 +242,8 @@ def head(
 ) -> dict[str, Array]:
     """Return the steps of a head for the last token, from keys and values and from the cache alone.
 
-    The cache has the latents and the rotary keys side by side, (n, 3 + 2).
+    The cache has the latents and the rotary keys side by side, (n, 3 + 2). The literals are the
+    head's W_up_K, W_up_V, W_Q and W_Q_rotary.
     """
     up_k, up_v, w_q, w_q_rotary = (xp.asarray(rows, dtype=xp.float64) for rows in literals)
     latents, keys_rotary = cache[:, : up_k.shape[0]], cache[:, up_k.shape[0] :]

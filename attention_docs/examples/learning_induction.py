@@ -116,7 +116,9 @@ FORMULAS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     test = induction(RandomState(2), batch_size=256)
-    one, two = ([evaluate(model, w, test) for w in checkpoints(model)] for model in (ONE, TWO))
+    results_one, results_two = (
+        [evaluate(model, weights, test) for weights in checkpoints(model)] for model in (ONE, TWO)
+    )
     weights = checkpoints(TWO)[-1]
     run = TWO.run(weights, test.tokens[:1])
     without_1 = {**weights, "W_V1": 0 * weights["W_V1"]}
@@ -124,10 +126,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     written_by_first_layer = weights["W_E"] @ weights["W_V1"]
     computed = {
         "step": numpy.arange(0, STEPS + 1, EVERY),
-        "loss_one": numpy.array([loss for loss, _ in one]),
-        "loss_two": numpy.array([loss for loss, _ in two]),
-        "accuracy_one": numpy.array([accuracy for _, accuracy in one]),
-        "accuracy_two": numpy.array([accuracy for _, accuracy in two]),
+        "loss_one": numpy.array([loss for loss, _ in results_one]),
+        "loss_two": numpy.array([loss for loss, _ in results_two]),
+        "accuracy_one": numpy.array([accuracy for _, accuracy in results_one]),
+        "accuracy_two": numpy.array([accuracy for _, accuracy in results_two]),
         "guesses": numpy.log(numpy.array([5.0, 6.0])),
         "tokens": numpy.argmax(test.tokens[0], axis=-1),
         "answer": numpy.argmax(test.targets[0, -1]),

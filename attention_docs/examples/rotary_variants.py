@@ -155,7 +155,8 @@ def pair_speeds(xp: ModuleType, frequencies: Array, factor: Array) -> dict[str, 
     pair = pair_indices(xp)
     turns = trained * frequencies / (2 * math.pi)
     kept = kept_speed(turns, bounds, trained, xp)
-    # Half of the head has PAIRS / 2 pairs, whose frequencies fall twice as fast; the others rest.
+    # Half of the head has PAIRS / 2 pairs, whose frequencies fall twice as fast from pair to pair.
+    # The other pairs do not turn.
     half = xp.asarray(float(BASE), dtype=xp.float64) ** (-2 * pair / PAIRS) / frequencies
     half = xp.where(pair < PAIRS / 2, half, xp.zeros_like(pair))
     interpolated = xp.ones_like(pair) / factor

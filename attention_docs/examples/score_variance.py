@@ -112,7 +112,7 @@ FORMULAS = {
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     d = xp.asarray(D, dtype=xp.float64)
-    s, correlated = scores(xp, D, PAIRS)
+    s, correlated = scores(xp, D, PAIRS)  # (len(D), PAIRS) each
     mean, variance, kurtosis = moments(xp, s)
     mean_error, variance_error = xp.sqrt(d / PAIRS), xp.sqrt((2 * d**2 + 6 * d) / PAIRS)
     far = xp.abs(s) > 3 * xp.sqrt(d)[:, None]

@@ -87,7 +87,7 @@ def nearest(x: Array, xp: ModuleType) -> Array:
 
 
 def round_to_float16(x: Array, xp: ModuleType) -> Array:
-    """Round numbers that lie within the range of float16 to the nearest float16."""
+    """Round float64 numbers within the range of float16 to the nearest float16, as float64."""
     size = xp.maximum(xp.abs(x), xp.asarray(SMALLEST_NORMAL, dtype=xp.float64))
     # The floor of the base-2 logarithm, written with `ceil`, because the pages have no `floor`.
     exponent = -xp.ceil(-xp.log(size) / math.log(2))
