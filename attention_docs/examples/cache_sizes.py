@@ -28,7 +28,7 @@ NUMBERS = [
     2 * 8 * 128,  # Llama 3 8B
     2 * 1 * 64,  # Falcon 7B
     512 + 64,  # DeepSeek-V2-Lite: the latent and the rotary key
-    16 * (128 + 64) + 16 * 128,  # DeepSeek-V2-Lite: the keys and values of 16 heads
+    16 * (128 + 64) + 16 * 128,  # DeepSeek-V2-Lite: the keys and values of each head
 ]
 BYTES = 2
 

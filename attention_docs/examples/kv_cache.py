@@ -166,7 +166,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     # A rotation at position 0 changes nothing, so new keys and the query are not rotated at all.
     keys_at_0 = xp.concat([k[:PROMPT, :], x[PROMPT:, :] @ w_k])
     at_position_0 = attention_steps(x[-1:, :] @ w_q, keys_at_0, v)
-    # Along a new axis, each key is a batch of its own, so each weight is 1.
+    # Along a new axis, each key is a batch of its own, so each weight is one.
     stacked = attention_steps(q[-1:, :], k[:, None, :], v[:, None, :])
     # Multiplications: the three projections of a token, and Q K^T and A V for each pair.
     per_token, per_pair = d_model * (2 * d_k + d_v), d_k + d_v

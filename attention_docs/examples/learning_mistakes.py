@@ -90,8 +90,8 @@ SOURCE = "our own example"
 RATE = 1 / 100
 WIDE = replace(MODEL, d_k=64)
 WIDE_UNSCALED = replace(WIDE, scale=1.0)
-# The initial embeddings have standard deviation 1 / sqrt(width) = 1 / 4; this makes it one.
-EMBEDDING_SCALE = 4
+# The initial embeddings have standard deviation 1 / sqrt(width). This factor makes it one.
+EMBEDDING_SCALE = MODEL.width**0.5
 SEEDS, EARLY = range(10, 16), 40
 WALK = Model(vocabulary=6, length=8, width=16, d_k=8, is_causal=True)
 UNMASKED = replace(WALK, is_causal=False)
