@@ -8,7 +8,7 @@ Both heads read words and positions under the causal mask. `pass_query`, `pass_s
 side by side. `they_scores` has the scores of "they" in head 1 and in head 2, and their sums, which
 are the scores of the single head.
 
-Scores and `Q_2` are rounded to 13 decimals, to remove the rounding errors of whole numbers.
+Scores and `Q_2` are rounded to thirteen decimals, to remove the rounding errors of whole numbers.
 
 >>> show(steps())
 with_positions 5 x 7

@@ -206,7 +206,7 @@ def swap_nouns(xp: ModuleType, rows: Array) -> Array:
 
 
 def round_off(xp: ModuleType, array: Array) -> Array:
-    """Round to 13 decimals, where a sum should be a whole number on every array library."""
+    """Round to thirteen decimals, where a sum should be a whole number on every array library."""
     return xp.round(array * 1e13) / 1e13
 
 

@@ -95,14 +95,11 @@
     if (location.hash.startsWith("#try=")) loadLive().catch(() => {});
   };
   // Nor should the first use of a control wait for it.
-  const controls = new IntersectionObserver(
-    (entries) => {
-      if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-      controls.disconnect();
-      loadLive().catch(() => {});
-    },
-    { rootMargin: "50%" },
-  );
+  const controls = new IntersectionObserver((entries) => {
+    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+    controls.disconnect();
+    loadLive().catch(() => {});
+  });
   const startListening = () => {
     document.querySelectorAll("[data-control]").forEach((control) => controls.observe(control));
     events.forEach((type) => document.addEventListener(type, onInteraction));

@@ -147,7 +147,7 @@ def test_no_repository_links_without_a_repository(one_page_project):
 
 def test_provenance_has_definition_numpy_and_latex(site):
     page = read_page(site, "mechanisms/local_window")
-    assert "Where do these numbers come from?" in page
+    assert "<summary>Where these numbers come from</summary>" in page
     for label in ("The definition", "Copy as NumPy", "Copy as LaTeX"):
         assert label in page
 
@@ -158,7 +158,7 @@ def test_provenances_of_several_examples_name_them(site):
     assert page.count("Press a number") == 1
     assert len(titles) == len(set(titles)) == 2
     for title in titles:
-        assert f"Where do the numbers of “{title}” come from?" in page
+        assert f'aria-label="Where these numbers come from: “{title}”"' in page
         assert f"Try your own numbers: “{title}”" in page
 
 

@@ -46,7 +46,7 @@ SLIDER = """\
 <input type="range" data-control="slider" data-input="{reference}" data-stops="{stops}" \
 min="0" max="{last}" value="{position}" aria-valuetext="{text}"></label>
 {number}
-<small style="--own:{own:.3g}" aria-hidden="true">{ends}</small>
+<small data-computed style="--own:{own:.3g}" aria-hidden="true">{ends}</small>
 </div>"""
 CELLS = """\
 <div class="control cells" role="group" aria-label="{name}" data-control="cells" \
@@ -100,7 +100,7 @@ def control(argument: str, steps_of: StepsOf) -> str:
     <input type="range" data-control="slider" data-input="self_attention.X[0,1]" \
 data-stops="-1 0 1" min="0" max="2" value="1" aria-valuetext="0"></label>
     <span data-val="self_attention.X[0,1]">0</span>
-    <small style="--own:0.5" aria-hidden="true"><span>−1</span><span>1</span></small>
+    <small data-computed style="--own:0.5" aria-hidden="true"><span>−1</span><span>1</span></small>
     </div>
     """
     reference, name, numbers = split_fields(

@@ -248,7 +248,7 @@ def player(states: Sequence[Panel], name: str) -> Html:
     drawings = [
         element(
             "div",
-            element("p", text_node(state.name)),
+            element("p", text_node(state.name), data_computed=""),
             figure(state, state.name),
             class_="state",
         )
