@@ -81,6 +81,8 @@ def detect(worker: Worker, description: Description, settings: Settings) -> Sett
 def attempt_call(worker: Worker, description: Description, settings: Settings) -> Attempt:
     """Call the function for the first time with some settings.
 
+    The settings of the result say where in the returned value the call found the output.
+
     Raises:
         LoadError: if the call ends the process, or exceeds the time limit.
     """
@@ -170,7 +172,10 @@ def first_case(description: Description, settings: Settings) -> Case:
 
 
 def rank(attempt: Attempt) -> int:
-    """Rank an attempt: 0 if the result is right, 1 if a mistake explains it, else 2."""
+    """Rank an attempt: 0 if the result is right, 1 if a mistake explains it, else 2.
+
+    A result that is right in a coarser precision counts as right.
+    """
     case, outcome, settings, _ = attempt
     if is_right(case, outcome, settings) or coarser_precision(case, outcome, settings):
         return 0
