@@ -166,7 +166,7 @@ def explains_with_conventions(
 
 
 def explaining_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Mistakes]:
-    """Yield each mistake that explains a wrong output."""
+    """Yield each mistake that explains a wrong output by itself, as a tuple of one mistake."""
     for mistake in MISTAKES:
         is_explained = explains_with_conventions(case, outcome, (mistake,), settings)
         if is_explained and changes_output(case, (mistake,)):
