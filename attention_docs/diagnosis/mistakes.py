@@ -93,8 +93,8 @@ def with_causal_mask(visible: Callable[[Call], Array]) -> StepFunctions:
     return {"causal": lambda call: visible(call) if call.is_causal else recipe.all_visible(call)}
 
 
-def with_bias(add: Callable[[Array, Array], Array]) -> StepFunctions:
-    """Return the changed steps for another way to add a float mask."""
+def add_bias_by(add: Callable[[Array, Array], Array]) -> StepFunctions:
+    """Return the changed steps of a function that combines scores and float mask in another way."""
     return {
         "add_bias": lambda scores, call: scores if call.bias is None else add(scores, call.bias)
     }
@@ -317,8 +317,8 @@ CHANGES: dict[str, StepFunctions] = {
     "causal_hides_own_position": with_causal_mask(lambda call: call.distance <= -1),
     "causal_shows_next_position": with_causal_mask(lambda call: call.distance <= 1),
     "bias_ignored": {"add_bias": lambda scores, call: scores},
-    "bias_subtracted": with_bias(lambda scores, bias: scores - bias),
-    "bias_multiplied": with_bias(lambda scores, bias: scores * bias),
+    "bias_subtracted": add_bias_by(lambda scores, bias: scores - bias),
+    "bias_multiplied": add_bias_by(lambda scores, bias: scores * bias),
     "bias_before_scale": {
         "add_bias": lambda scores, call: (
             scores if call.bias is None else scores + call.bias * recipe.effective_scale(call)
