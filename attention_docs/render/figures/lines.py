@@ -120,7 +120,7 @@ def lines_panel(
             tooltip = f"{names[row]} to {key_names[column]}: {number(matrix[row, column])}"
             fraction = matrix[row, column] / _largest(matrix)
             ends = query_rows[row], key_rows[column]
-            line = _draw_line((left, right), ends, fraction, tooltip)
+            line = _draw_curve((left, right), ends, fraction, tooltip)
             fan.append(cells.tag_index(line, matrix, (row, column)))
         if numbers:
             text = label(names_end + GAP, key_rows[column], numbers[column], "start")
@@ -170,7 +170,7 @@ def _row_positions(count: int, row_height: float, height: float) -> list[float]:
     return [top + row_height / 2 + row_height * row for row in range(count)]
 
 
-def _draw_line(
+def _draw_curve(
     x: tuple[float, float], y: tuple[float, float], fraction: float, tooltip: str
 ) -> str:
     """Draw a curve between two points; its stroke has a fraction of the maximal width.
@@ -178,7 +178,7 @@ def _draw_line(
     Args:
         x: the left and the right end.
         y: the position of the left and of the right end, from the top.
-        fraction: of the maximal stroke.
+        fraction: the width of the stroke, as a fraction of `MAX_STROKE`.
         tooltip: the text shown on hover.
     """
     (left, right), (start, end) = x, y
