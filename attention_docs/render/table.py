@@ -132,12 +132,12 @@ def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
     body = "".join(
         f"<tr>{header}{''.join(row)}" for header, *row in zip(row_headers, *columns, strict=True)
     )
-    style = _column_width(cells, labels)
+    style = _column_width_attribute(cells, labels)
     opening = f'<table class="{_classes(cells, labels)}" data-val="{reference}"{style}>'
     return f"{opening}{_column_header(labels)}{body}</table>"
 
 
-def _column_width(cells: np.ndarray, labels: Labels) -> str:
+def _column_width_attribute(cells: np.ndarray, labels: Labels) -> str:
     """Return the attribute that makes columns of integers as wide as the longest word."""
     if _has_decimals(cells) or not labels.columns:
         return ""
