@@ -36,7 +36,7 @@ from attention_docs.render.figures.svg import (
     title,
     vertical_label,
 )
-from attention_docs.render.numbers import number
+from attention_docs.render.numbers import exact_number, number
 
 DIAL = 80
 # Room around a dial: at its sides, below its name, and at the bottom.
@@ -68,7 +68,7 @@ def rotary_arrows(steps_of: StepsOf) -> Html:
             )
             for position in range(len(rotated))
         ]
-        name = f"pair {pair}, ω = {number(frequency)}"
+        name = f"pair {pair}, ω = {exact_number(frequency)}"
         body = label(SIDE + DIAL, LINE_HEIGHT / 2, name, font_weight="bold") + dial(
             SIDE + DIAL, TOP + DIAL, DIAL, hands, float(lengths[0, pair])
         )
