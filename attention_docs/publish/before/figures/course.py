@@ -384,12 +384,20 @@ def course_rotated_query(steps_of: StepsOf) -> Html:
     times as long. It points exactly where the key of *birds* points, so *birds* has the largest
     score."""
     steps = steps_of("course_heads")
-    hands, query, scores = steps["with_positions"][:, 5:], steps["pass_query"], steps["pass_scores"]
-    lengths = np.linalg.norm(query) * np.linalg.norm(hands[BIRDS])
-    claim(np.isclose(query[:2] @ hands[BIRDS], lengths), "exactly where the key of *birds* points")
+    clock = slice(5, 7)  # the two features that hold the hand
+    hands, query, scores = (
+        steps["with_positions"][:, clock],
+        steps["pass_query"],
+        steps["pass_scores"],
+    )
+    product_of_lengths = np.linalg.norm(query) * np.linalg.norm(hands[BIRDS])
+    is_parallel = np.isclose(query[:2] @ hands[BIRDS], product_of_lengths)
+    claim(is_parallel, "exactly where the key of *birds* points")
     claim(scores.argmax() == BIRDS, "*birds* has the largest score")
-    claim(np.linalg.norm(steps["W_K_2"][5]) == 2, "the hands of the clock, twice as long")
-    claim(np.linalg.norm(query) == 5, "turned back by one step and five times as long")
+    claim((np.linalg.norm(steps["W_K_2"][clock], axis=1) == 2).all(), "twice as long")
+    # *birds* is one step before *pass*, so the query is the hand of *birds*, five times as long.
+    is_hand_of_birds = np.allclose(query[:2], 5 * hands[BIRDS])
+    claim(is_hand_of_birds, "turned back by one step and five times as long")
     return figure(turned_hand(hands, query, scores), "The query of “pass”")
 
 
