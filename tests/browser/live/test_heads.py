@@ -36,10 +36,10 @@ SMALL = (
 def choose(visit, layer, head):
     for name, value in (("layer", layer), ("head", head)):
         visit.page.get_by_label(name, exact=True).fill(str(value))
-    wait_for(visit, layer, head)
+    wait_for_head(visit, layer, head)
 
 
-def wait_for(visit, layer, head):
+def wait_for_head(visit, layer, head):
     visit.wait_until(
         f"document.querySelector('{STATUS}').value.startsWith('Layer {layer}, head {head}.')"
         f" && document.querySelector('.all-heads .state text').textContent === 'layer {layer}, head {head}'"
@@ -108,7 +108,7 @@ def test_each_kind_is_shown_on_its_sentence(open_page):
     visit = open_page(PAGE)
     for kind, (place, index) in real_model.strongest_heads().items():
         visit.page.get_by_role("button", name=kind, exact=True).click()
-        wait_for(visit, *place)
+        wait_for_head(visit, *place)
         assert_shows(visit, *place, SENTENCES[index])
         assert visit.page.get_by_label("sentence").input_value() == str(index)
 
@@ -116,13 +116,13 @@ def test_each_kind_is_shown_on_its_sentence(open_page):
 def test_pointing_shows_a_head_and_clicking_keeps_it(open_page):
     visit = open_page(PAGE)
     visit.page.mouse.move(*centre_of(visit, 9, 2))
-    wait_for(visit, 9, 2)
+    wait_for_head(visit, 9, 2)
     assert_shows(visit, 9, 2)
     visit.page.mouse.move(0, 0)
-    wait_for(visit, *PRONOUN_HEAD)
+    wait_for_head(visit, *PRONOUN_HEAD)
     visit.page.mouse.click(*centre_of(visit, 28, 8))
     visit.page.mouse.move(0, 0)
-    wait_for(visit, 28, 8)
+    wait_for_head(visit, 28, 8)
     assert_shows(visit, 28, 8)
     assert visit.page.get_by_label("head", exact=True).input_value() == "8"
 
@@ -146,14 +146,14 @@ def test_keyboard_alone_chooses_sentence_head_and_kind(open_page):
     assert visit.page.evaluate("getComputedStyle(document.activeElement).outlineStyle") == "solid"
     visit.page.keyboard.press("Tab")
     visit.page.keyboard.press("ArrowDown")  # the head before
-    wait_for(visit, layer + 1, head - 1)
+    wait_for_head(visit, layer + 1, head - 1)
     visit.wait_until(
         "document.querySelector('.all-heads .state desc').textContent.includes('river')"
     )
     assert_shows(visit, layer + 1, head - 1, SENTENCES[1])
     visit.page.keyboard.press("Tab")
     visit.page.keyboard.press("Enter")  # the button of the pronoun's head
-    wait_for(visit, layer, head)
+    wait_for_head(visit, layer, head)
     assert_shows(visit, layer, head)
 
 
@@ -194,7 +194,7 @@ def test_figure_meets_wcag_2_2_and_fits_a_phone(open_page, axe, scheme):
     visit = open_page(PAGE, scheme=scheme, width=320, height=800)
     visit.page.get_by_role("button", name="Induction", exact=True).click()
     induction_head, _ = real_model.strongest_heads()["Induction"]
-    wait_for(visit, *induction_head)
+    wait_for_head(visit, *induction_head)
     visit.page.evaluate(axe)
     assert visit.wcag_violations(include=FIGURE) == []
     assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
