@@ -283,7 +283,8 @@ def test_overflowing_scores_raise_as_in_formula():
 
 
 def test_concurrent_calls_are_bitwise_equal():
-    threads_before, failures = blas_threads(), []
+    blas_threads_before = blas_threads()
+    failures = []
 
     def call_repeatedly(qkv, expected):
         for _ in range(10):
@@ -299,7 +300,7 @@ def test_concurrent_calls_are_bitwise_equal():
     for thread in threads:
         thread.join()
     assert not failures
-    assert blas_threads() == threads_before
+    assert blas_threads() == blas_threads_before, "the last call restores the number"
 
 
 @pytest.mark.parametrize(
