@@ -211,6 +211,7 @@ def test_side_panel_switch_shows_the_learned_model(open_page, window):
 
 def test_phone_side_panel_of_the_learned_model_is_short(open_page):
     visit = open_page("course/mask", **PHONE)
+    unfold(visit)
     choose(visit, "learned")
     scroll_to(visit, 200)
     panel = box(visit, PANEL)
