@@ -49,6 +49,10 @@ def wait_for_head(visit, layer, head):
 def assert_shows(visit, layer, head, sentence=SENTENCES[0]):
     """Assert that the figure shows a head as it is recorded."""
     tokens, percents = sentence["tokens"], base64.b64decode(sentence["percent"][layer][head])
+    # Another sentence is fetched first, and until then the figure shows the previous one.
+    visit.wait_until(
+        f"document.querySelector('.all-heads .state .numbers').childElementCount === {len(percents)}"
+    )
     (shown,) = visit.page.evaluate(ENLARGED)
     assert shown["heading"] == f"layer {layer}, head {head}"
     assert shown["numbers"] == [str(percent or "") for percent in percents]
@@ -147,9 +151,6 @@ def test_keyboard_alone_chooses_sentence_head_and_kind(open_page):
     visit.page.keyboard.press("Tab")
     visit.page.keyboard.press("ArrowDown")  # the head before
     wait_for_head(visit, layer + 1, head - 1)
-    visit.wait_until(
-        "document.querySelector('.all-heads .state desc').textContent.includes('river')"
-    )
     assert_shows(visit, layer + 1, head - 1, SENTENCES[1])
     visit.page.keyboard.press("Tab")
     visit.page.keyboard.press("Enter")  # the button of the pronoun's head
