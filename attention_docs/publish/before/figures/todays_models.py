@@ -84,7 +84,7 @@ def rotary_positions(steps_of: StepsOf) -> Html:
     r"""The three pairs of the query and of the key, in planes whose axes go from $-4$ to $4$."""
     steps = steps_of("rotary_positions")
     # All three planes stand in one row, on a phone, too.
-    pixels_per_unit = 10 if is_narrow() else 18
+    pixels_per_unit = 9 if is_narrow() else 18
     panels = [
         plane_panel(
             f"pair {pair}",
