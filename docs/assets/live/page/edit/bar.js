@@ -51,7 +51,7 @@ export const showSummary = (examples, count) => {
 
 /** Enable or disable the Redo button. @param {boolean} isEnabled */
 export const enableRedo = (isEnabled) => {
-  const redo = bar.querySelectorAll("button")[1];
+  const redo = [...bar.querySelectorAll("button")].find(({ textContent }) => textContent === "Redo");
   // A disabled button would lose the focus.
   if (!isEnabled && document.activeElement === redo) focus();
   if (redo) redo.disabled = !isEnabled;
