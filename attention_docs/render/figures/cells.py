@@ -57,13 +57,38 @@ class Grid(NamedTuple):
     def height(self) -> float:
         return self.rows * self.cell[1]
 
+    @property
+    def right(self) -> float:
+        return self.x + self.width
+
+    @property
+    def bottom(self) -> float:
+        return self.y + self.height
+
+    @property
+    def middle_x(self) -> float:
+        return self.x + self.width / 2
+
+    @property
+    def middle_y(self) -> float:
+        return self.y + self.height / 2
+
+    def row_middle(self, row: float) -> float:
+        """Return the y of the middle of a row; 0.5 is the line between rows 0 and 1."""
+        return self.y + (row + 0.5) * self.cell[1]
+
+    def column_middle(self, column: float) -> float:
+        """Return the x of the middle of a column; 0.5 is the line between columns 0 and 1."""
+        return self.x + (column + 0.5) * self.cell[0]
+
     def box(self, row: int, column: int) -> dict[str, float]:
         """Return the SVG attributes of the rectangle around a cell."""
         x, y = self.x + column * self.cell[0], self.y + row * self.cell[1]
         return {"x": x, "y": y, "width": self.cell[0], "height": self.cell[1]}
 
     def centre(self, row: float, column: float) -> tuple[float, float]:
-        return self.x + (column + 0.5) * self.cell[0], self.y + (row + 0.5) * self.cell[1]
+        """Return the (x, y) of the middle of a cell."""
+        return self.column_middle(column), self.row_middle(row)
 
 
 def cell_text(value: float, is_short: bool = False) -> str:
@@ -235,7 +260,7 @@ def draw_mark(grid: Grid, mark: Mark, role: str | None) -> str:
 def draw_row_labels(grid: Grid, labels: Sequence[str]) -> str:
     """Write a label to the left of each row."""
     return "".join(
-        label(grid.x - LABEL_GAP, grid.centre(row, 0)[1], text, "end")
+        label(grid.x - LABEL_GAP, grid.row_middle(row), text, "end")
         for row, text in enumerate(labels)
     )
 
@@ -243,7 +268,7 @@ def draw_row_labels(grid: Grid, labels: Sequence[str]) -> str:
 def draw_column_labels(grid: Grid, labels: Sequence[str]) -> str:
     """Write a label above each column."""
     return "".join(
-        label(grid.centre(0, column)[0], grid.y - LINE_HEIGHT / 2, text)
+        label(grid.column_middle(column), grid.y - LINE_HEIGHT / 2, text)
         for column, text in enumerate(labels)
     )
 
@@ -252,7 +277,7 @@ def draw_upward_labels(grid: Grid, labels: Sequence[str]) -> str:
     """Write a label above each column that reads upwards, for cells that are too narrow."""
     body = []
     for column, text in enumerate(labels):
-        x, y = grid.centre(0, column)[0], grid.y - LABEL_GAP
+        x, y = grid.column_middle(column), grid.y - LABEL_GAP
         body.append(label(x, y, text, "start", transform=f"rotate(-90 {x:g} {y:g})"))
     return "".join(body)
 

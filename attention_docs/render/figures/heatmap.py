@@ -104,9 +104,9 @@ def matrix_panel(
     left = margin + (LINE_HEIGHT if rows else 0)
     grid = cells.Grid(max(left, overhang), top, cell, *values.shape)
     centre = grid.x + width / 2
-    below = grid.y + grid.height + (10 if legend.height else 2)
+    below = grid.bottom + (10 if legend.height else 2)
     tagged_legend = cells.tag_step(legend.body, values, "data_scale") if legend.body else ""
-    middle = grid.y + grid.height / 2
+    middle = grid.middle_y
     body = [
         title(centre, LINE_HEIGHT / 2, name, role),
         label(centre, 1.5 * LINE_HEIGHT, columns),

@@ -90,7 +90,7 @@ def product_figure(
     marked_pair = f"row {row + 1} · column {column + 1} = "
     marked_number = cells.inline_number(matrices[2], (row, column))
     equation = marked_pair + number(matrices[2][row, column])
-    below, centre = grid_a.y + grid_a.height + LINE_HEIGHT / 2, grid_ab.x + grid_ab.width / 2
+    below, centre = grid_a.bottom + LINE_HEIGHT / 2, grid_ab.middle_x
     body = [
         *(drawing.body() for drawing in drawings),
         cells.draw_row_labels(grid_a, row_labels),
@@ -100,7 +100,7 @@ def product_figure(
         *_titles(names, roles, grids, has_inner_labels=bool(inner)),
         label(centre, below + LINE_HEIGHT / 2, marked_pair, "middle", marked_number),
     ]
-    width = max(grid_ab.x + grid_ab.width, centre + text_width(equation) / 2)
+    width = max(grid_ab.right, centre + text_width(equation) / 2)
     descriptions = [cells.describe(drawing.name, drawing.values) for drawing in drawings]
     description = " ".join([*descriptions, f"Marked: {equation}."])
     panel = Panel(width, below + LINE_HEIGHT, "".join(body), description)
@@ -112,7 +112,7 @@ def _titles(
 ) -> list[str]:
     """Draw the names of B at the top, of A above its labels, and of AB between B and AB."""
     grid_a, _, grid_ab = grids
-    centre_of_a, centre = (grid.x + grid.width / 2 for grid in (grid_a, grid_ab))
+    centre_of_a, centre = (grid.middle_x for grid in (grid_a, grid_ab))
     title_of_a = grid_a.y - LINE_HEIGHT / 2 - (LINE_HEIGHT if has_inner_labels else 2)
     return [
         title(centre, LINE_HEIGHT / 2, names[1], roles[1]),

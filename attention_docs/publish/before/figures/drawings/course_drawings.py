@@ -149,7 +149,7 @@ def labelled_rows_panel(name: str, rows: Sequence[LabelledRow]) -> Panel:
         kind = "sequential" if row.role == "weights" else "diverging"
         scale = scale_of(kind, row.name, row.numbers, row.role)
         grid = cells.Grid(x, y, (width, 24), *row.numbers.shape)
-        middle = grid.centre(0, 0)[1]
+        middle = grid.row_middle(0)
         body += [
             label(x - 8, middle, row.name, "end", fill=colour(row.role), font_weight="bold"),
             cells.draw_column_labels(grid, row.labels),
@@ -184,19 +184,19 @@ def row_times_matrix(
     size, wide = (50, 24), (56, 24)
     top = 3 * LINE_HEIGHT
     column = cells.Grid(76, top, size, len(matrix[1]), 1)
-    right = cells.Grid(column.x + column.width + 30, top, wide, *matrix[1].shape)
+    right = cells.Grid(column.right + 30, top, wide, *matrix[1].shape)
     below = cells.Grid(right.x, top + right.height + 12, wide, *product[1].shape)
     half = top + right.height / 2
-    ends = {"x1": 0, "x2": right.x + right.width, "y1": half, "y2": half}
+    ends = {"x1": 0, "x2": right.right, "y1": half, "y2": half}
     drawings = [
         (column, row[1].T, "output"),
         (right, matrix[1], None),
         (below, product[1], "output"),
     ]
     body = [
-        title(column.x + column.width / 2, top - LINE_HEIGHT / 2, row[0], "output"),
-        title(right.x + right.width / 2, LINE_HEIGHT / 2, matrix[0], None),
-        title(below.x - 6, below.centre(0, 0)[1], product[0], "output", "end"),
+        title(column.middle_x, top - LINE_HEIGHT / 2, row[0], "output"),
+        title(right.middle_x, LINE_HEIGHT / 2, matrix[0], None),
+        title(below.x - 6, below.row_middle(0), product[0], "output", "end"),
         vertical_label(LINE_HEIGHT / 2, top + right.height / 4, "head 1"),
         vertical_label(LINE_HEIGHT / 2, top + right.height * 3 / 4, "head 2"),
         cells.draw_row_labels(column, 2 * list(features[: len(matrix[1]) // 2])),
@@ -210,4 +210,4 @@ def row_times_matrix(
         element("line", **ends, stroke="currentColor", stroke_width=2, stroke_opacity=0.6),
     ]
     description = " ".join(cells.describe(*named) for named in (row, matrix, product))
-    return Panel(right.x + right.width, below.y + below.height, "".join(body), description)
+    return Panel(right.right, below.bottom, "".join(body), description)

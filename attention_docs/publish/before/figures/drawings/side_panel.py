@@ -366,8 +366,8 @@ def draw_matrices(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
             cells.draw_mark(grid, (THEY, None), matrix.role),
         ]
         descriptions.append(describe(matrix, values, rows, columns))
-        x = grid.x + grid.width + 4
-    right, bottom = grid.x + grid.width, grid.y + grid.height
+        x = grid.right + 4
+    right, bottom = grid.right, grid.bottom
     return Panel(right, bottom, "".join(body), " ".join(descriptions), name=stage.name)
 
 

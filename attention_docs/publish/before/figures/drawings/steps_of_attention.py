@@ -98,12 +98,12 @@ def words_panel(
     grid = cells.Grid(left, top + 1.5 * LINE_HEIGHT, (width, 22), *matrix.shape)
     scale = scale_of("diverging", name, matrix, role)
     body = [
-        title(grid.x + grid.width / 2, LINE_HEIGHT / 2, name, role),
+        title(grid.middle_x, LINE_HEIGHT / 2, name, role),
         cells.draw_row_labels(grid, rows),
         cells.draw_upward_labels(grid, columns),
         cells.draw_cells(grid, matrix, scale, None, True),
     ]
-    size = grid.x + grid.width, grid.y + grid.height
+    size = grid.right, grid.bottom
     return Panel(*size, "".join(body), cells.describe(name, matrix), name=name)
 
 
