@@ -8,6 +8,7 @@ import numpy as np
 from attention_docs.arrays import Array
 from attention_docs.examples import labels, load
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.course import BIRDS, BOATS, THEY
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import arrow, small
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
@@ -164,10 +165,6 @@ def rotary_speeds(steps_of: StepsOf) -> Html:
     turns, the pairs of the other half stand still. In YaRN the first pair keeps its speed and the
     slow pairs are interpolated."""
     steps = steps_of("rotary_variants")
-    half, interpolated, _, *yarn = steps["speeds"]
-    claim(not half[4:].any() and half[:4].all(), "the pairs of the other half stand still")
-    claim(all(rows[0] == 1 for rows in yarn), "the first pair keeps its speed")
-    claim(all(np.allclose(rows[4:], interpolated[4:]) for rows in yarn), "are interpolated")
     variants, pairs = labels("rotary_variants", "speeds")
     return heatmap(
         steps["speeds"],
@@ -184,12 +181,14 @@ def rotary_speeds(steps_of: StepsOf) -> Html:
 @site_figure
 def alibi_biases(steps_of: StepsOf) -> Html:
     r"""What ALiBi adds to a score, for each of four heads."""
-    slopes, distance = steps_of("position_biases")["slopes"], np.arange(17)
+    slopes = steps_of("position_biases")["slopes"]
+    ticks = (0, 4, 8, 12, 16)
+    distances = np.arange(ticks[-1] + 1)
     series = [
-        Series(f"head {head + 1}", distance, -slopes[head] * distance, role)
+        Series(f"head {head + 1}", distances, -slopes[head] * distances, role)
         for head, role in enumerate(("first", "second", "third", "fourth"))
     ]
-    axes = Axis("distance", (0, 4, 8, 12, 16)), Axis("bias", (-4, -3, -2, -1, 0))
+    axes = Axis("distance", ticks), Axis("bias", (-4, -3, -2, -1, 0))
     name = "A bias for the distance"
     return figure(line_chart(name, *axes, series), name)
 
@@ -217,6 +216,14 @@ def first_head_weights(steps_of: StepsOf) -> Html:
     panels = [
         bars_panel(name, steps[step][0], tokens)
         for name, step in (
+    speeds = dict(zip(variants, steps["speeds"], strict=True))
+    fast_half, slow_half = slice(len(pairs) // 2), slice(len(pairs) // 2, None)
+    half_rotated, interpolated = speeds["half of the head"], speeds["interpolated"]
+    is_half_rotated = half_rotated[fast_half].all() and not half_rotated[slow_half].any()
+    claim(is_half_rotated, "the pairs of the other half stand still")
+    for yarn in (speeds["YaRN, paper"], speeds["YaRN, code"]):
+        claim(yarn[0] == 1, "the first pair keeps its speed")
+        claim(np.allclose(yarn[slow_half], interpolated[slow_half]), "are interpolated")
             ("norm of each head", "weights_by_head"),
             ("norm of all heads", "weights_together"),
         )
@@ -285,18 +292,9 @@ def chosen_keys_masks(steps_of: StepsOf) -> Html:
     For *they*, the framed row, the indexer finds both nouns before it, blocks and window one
     each."""
     steps = steps_of("chosen_keys")
-    nouns = {step: steps[step][4, [0, 2]].sum() for step in ("chosen", "blocks", "window")}
-    claim(nouns["chosen"] == 2, "the indexer finds both nouns before it")
-    claim(nouns["blocks"] == nouns["window"] == 1, "blocks and window one each")
     names = {"window": "A window", "blocks": "Two blocks", "chosen": "Three chosen keys"}
     panels = [
-        matrix_panel(
-            steps[step],
-            name,
-            rows="queries",
-            columns="keys",
-            mark=(4, None),
-        )
+        matrix_panel(steps[step], name, rows="queries", columns="keys", mark=(THEY, None))
         for step, name in names.items()
     ]
     return beside(panels, "Three ways to leave keys out")
@@ -337,6 +335,9 @@ def indexer_saving(steps_of: StepsOf) -> Html:
     ]
     axes = (
         Axis("tokens", (2048, 8192, 32768, 131072), logarithmic=True),
+    nouns_seen = {step: steps[step][THEY, [BIRDS, BOATS]].sum() for step in names}
+    claim(nouns_seen["chosen"] == 2, "the indexer finds both nouns before it")
+    claim(nouns_seen["blocks"] == nouns_seen["window"] == 1, "blocks and window one each")
         Axis("millions", (16, 256, 4096, 65536), logarithmic=True),
     )
     name = "What choosing keys saves"
@@ -348,7 +349,8 @@ def split_outputs(steps_of: StepsOf) -> Html:
     r"""The second feature of one output, computed in 16 bits from one, two, four and eight pieces
     of the same keys. With eight pieces it is further from the exact output than with one."""
     steps = steps_of("split_sums")
-    outputs, exact = steps["outputs"][:, 1], steps["exact"][1]
+    second_feature = 1
+    outputs, exact = steps["outputs"][:, second_feature], steps["exact"][second_feature]
     errors = np.abs(outputs - exact)
     claim(errors[-1] > errors[0], "further from the exact output than with one")
     pieces = load("split_sums").PIECES
@@ -386,9 +388,6 @@ def models_share(steps_of: StepsOf) -> Html:
     r"""What a text as long as the model's own context keeps in memory, as a share of what it would
     keep if all layers saw all keys. The two models with an indexer keep everything."""
     fractions = steps_of("models_by_name")["share"]
-    claim(
-        np.all(fractions[5:] == 1) and np.all(fractions[:5] < 1), "with an indexer keep everything"
-    )
     (models,) = labels("models_by_name", "share")
     name = "Share that is kept"
     return figure(bars_panel(name, fractions, models), name)
@@ -438,6 +437,8 @@ def _tile_rounds(name: str, rounds: np.ndarray, rows: str) -> Panel:
     body.append(vertical_label(8, top + len(rounds) * size / 2, rows))
     for (row, column), turn in np.ndenumerate(rounds):
         x, y = left + column * size, top + row * size
+    keep_everything = [models[i] for i in np.flatnonzero(fractions == 1)]
+    claim(keep_everything == ["DeepSeek-V3.2", "GLM-5"], "with an indexer keep everything")
         square = {"x": x, "y": y, "width": size, "height": size}
         paint = scale.paint(count + 1 - float(turn))
         outline = {"stroke": "currentColor", "stroke_opacity": 0.4}
@@ -531,15 +532,15 @@ def softmax_in_one_pass(steps_of: StepsOf) -> Html:
     r"""Maximum and total after each of the eight scores. At the second and at the fourth score the
     maximum grows, so what was summed before is multiplied by a factor below one."""
     steps = steps_of("tiles")
-    scores_seen = np.arange(1, 9)
-    has_grown = np.diff(steps["maxima"]) > 0
-    growing_scores = scores_seen[1:][has_grown].tolist()
-    claim(growing_scores == [2, 4], "At the second and at the fourth score the maximum grows")
-    claim(np.all(steps["rescale"][[1, 3]] < 1), "multiplied by a factor below one")
+    scores_seen = np.arange(1, len(steps["maxima"]) + 1)
+    has_grown = np.append(False, np.diff(steps["maxima"]) > 0)
+    growing_at = scores_seen[has_grown].tolist()
+    claim(growing_at == [2, 4], "At the second and at the fourth score the maximum grows")
+    claim(np.all(steps["rescale"][has_grown] < 1), "multiplied by a factor below one")
     series = [
         Series("maximum", scores_seen, steps["maxima"], "first", points=True),
         Series("total", scores_seen, steps["sums"], "second", points=True),
     ]
-    axes = Axis("scores seen", (1, 2, 3, 4, 5, 6, 7, 8)), Axis("value", (0, 1, 2, 3))
+    axes = Axis("scores seen", scores_seen.tolist()), Axis("value", (0, 1, 2, 3))
     name = "The softmax in one pass"
     return figure(line_chart(name, *axes, series), name)
