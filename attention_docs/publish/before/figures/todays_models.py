@@ -11,6 +11,7 @@ from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.course import BIRDS, BOATS, THEY
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import arrow, small
+from attention_docs.publish.before.figures.drawings.cells_of_role import draw_numbers
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.drawings.plane import Vector, plane_panel
 from attention_docs.publish.before.figures.registry import site_figure
@@ -28,9 +29,10 @@ from attention_docs.render.figures import (
     matrix_panel,
 )
 from attention_docs.render.figures.chart import is_narrow
-from attention_docs.render.figures.scales import Scale, scale_of
+from attention_docs.render.figures.scales import FILLS, OPACITY_UNDER_TEXT
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
+    below,
     element,
     label,
     player,
@@ -39,11 +41,19 @@ from attention_docs.render.figures.svg import (
 )
 from attention_docs.render.numbers import exact_number, number
 
-DIAL = 80
-# Room around a dial: at its sides, below its name, and at the bottom.
-SIDE, TOP, BOTTOM = 20, 38, 12
-# A square of a table of tiles, and the room for its name.
-TILE_SIZE, TILES_TOP = 34, 3.2 * LINE_HEIGHT
+# The radius of a dial, and the room around it: at its sides, below its name, and at the bottom.
+DIAL_RADIUS, DIAL_SIDE, DIAL_TOP, DIAL_BOTTOM = 80, 20, 38, 12
+# The radius of a dial of `rotary_scaling`, and the room at its sides.
+SMALL_RADIUS, SMALL_MARGIN = 60, 12
+# In the table of tiles: the side of a square, the room at the left and the room for the headings.
+TILE_SIZE, TILES_LEFT, TILES_TOP = 34, 24, 3.2 * LINE_HEIGHT
+# In the table of keys on the chip, whose tiles have two keys each: the size of a cell, and the left
+# sides of the column of scores and of the columns of values.
+KEYS_PER_TILE = 2
+KEY_CELL = (52, 22)
+SCORES_X, VALUES_X = 52, 118
+# The left side of the maximum and of the total, below that table.
+STATE_X = 24
 
 
 @site_figure
@@ -56,28 +66,49 @@ def rotary_arrows(steps_of: StepsOf) -> Html:
     lengths = np.linalg.norm(np.reshape(rotated, (len(rotated), -1, 2)), axis=2)
     claim(np.allclose(lengths, lengths[0]), "No arrow changes its length")
     claim(frequencies[0] > frequencies[-1], "the first pair fast and the last one slowly")
-    panels = []
-    for pair, frequency in enumerate(frequencies):
-        hands = [
-            Hand(
-                rotated[position : position + 1, 2 * pair : 2 * pair + 2],
-                # On the slower dials, the texts of neighbouring arrows would overlap.
-                str(position) if pair == 0 or position in (0, len(rotated) - 1) else "",
-                opacity=1 - 0.15 * position,
-                # On the slower dials, the texts of the first and the last arrow lie outside both.
-                text_turn=0 if pair == 0 else 0.08 * (1 if position else -1),
-            )
-            for position in range(len(rotated))
-        ]
-        name = f"pair {pair}, ω = {exact_number(frequency)}"
-        body = label(SIDE + DIAL, LINE_HEIGHT / 2, name, font_weight="bold") + dial(
-            SIDE + DIAL, TOP + DIAL, DIAL, hands, float(lengths[0, pair])
+    panels = [
+        _turning_pair(
+            f"pair {pair}, ω = {exact_number(frequency)}",
+            rotated[:, 2 * pair : 2 * pair + 2],
+            is_fast=pair == 0,
         )
-        tips = (f"({number(x)}, {number(y)})" for x, y in rotated[:, 2 * pair : 2 * pair + 2])
-        description = f"An arrow at the positions 0 to 3: {', '.join(tips)}."
-        width, height = 2 * (SIDE + DIAL), TOP + 2 * DIAL + BOTTOM
-        panels.append(Panel(width, height, body, description, name=name))
+        for pair, frequency in enumerate(frequencies)
+    ]
     return beside(panels, "A query that turns")
+
+
+def _turning_pair(name: str, pair_at_positions: Array, is_fast: bool) -> Panel:
+    """Draw a pair of rotated features on a dial: an arrow for each position, with its number.
+
+    Args:
+        name: the name of the panel.
+        pair_at_positions: (positions, 2) the two features.
+        is_fast: whether the arrows lie far enough apart for the numbers of all positions. Otherwise
+            only the first and the last have one, each on the side where there are no arrows.
+    """
+    last_position = len(pair_at_positions) - 1
+    hands = []
+    for position in range(last_position + 1):
+        has_number = is_fast or position in (0, last_position)
+        turn_outwards = 0.08 if position else -0.08  # in radians
+        hand = Hand(
+            pair_at_positions[position : position + 1],
+            str(position) if has_number else "",
+            opacity=1 - 0.15 * position,
+            text_turn=0 if is_fast else turn_outwards,
+        )
+        hands.append(hand)
+    x, y = DIAL_SIDE + DIAL_RADIUS, DIAL_TOP + DIAL_RADIUS
+    length = float(np.linalg.norm(pair_at_positions[0]))
+    heading = label(x, LINE_HEIGHT / 2, name, font_weight="bold")
+    tips = (f"({number(right)}, {number(up)})" for right, up in pair_at_positions)
+    return Panel(
+        2 * x,
+        y + DIAL_RADIUS + DIAL_BOTTOM,
+        heading + dial(x, y, DIAL_RADIUS, hands, length),
+        f"An arrow at the positions 0 to {last_position}: {', '.join(tips)}.",
+        name=name,
+    )
 
 
 @site_figure
@@ -122,41 +153,58 @@ def rotary_scaling(steps_of: StepsOf) -> Html:
     met, which are orange. With position interpolation and with NTK-aware scaling it turns four
     times as slowly, and stops less than one position beyond the last trained angle."""
     steps = steps_of("rotary")
-    trained, factor = load("rotary").TRAINED, load("rotary").FACTOR
-    pair, last = steps["q"][-2:], steps["last_angles"][-1]
-    plain, interpolated, ntk = (
-        steps[f"{name}_angles"][-1] for name in ("longer", "interpolated", "ntk")
-    )
-    next_angle = last + steps["frequencies"][-1]
-    claim(steps["frequencies"].argmin() == 2, "The slowest pair of the query")
+    slowest_pair, frequencies = steps["q"][-2:], steps["frequencies"]
+    # The angles of that pair at the last position, in radians.
+    trained, plain = steps["last_angles"][-1], steps["longer_angles"][-1]
+    interpolated, ntk = steps["interpolated_angles"][-1], steps["ntk_angles"][-1]
+    next_angle = trained + frequencies[-1]
+    claim(frequencies[-1] == frequencies.min(), "The slowest pair of the query")
     claim(next_angle < plain < 2 * np.pi, "angles that it has never met")
     claim(np.allclose([interpolated, ntk], plain / 4), "it turns four times as slowly")
     claim(max(interpolated, ntk) < next_angle, "less than one position beyond the last")
-    radius, margin = 60, 12
-    width, height = 2 * (radius + margin), LINE_HEIGHT + 10 + 2 * radius
-    panels = []
-    for name, count, last_angle in (
-        ("trained", trained, last),
-        ("plain", factor * trained, plain),
-        ("interpolated", factor * trained, interpolated),
-        ("NTK-aware", factor * trained, ntk),
-    ):
-        hands = [
-            Hand(_turned(pair, angle), role="key" if angle >= next_angle else "query", opacity=0.5)
-            for angle in np.linspace(0, last_angle, count)
-        ]
-        circle = dial(width / 2, height - radius - 2, radius, hands, math.hypot(*pair))
-        body = label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold") + circle
-        description = f"An arrow at each position, turned by 0 to {number(last_angle)} radians."
-        panels.append(Panel(width, height, body, description, name=name))
+    trained_length = load("rotary").TRAINED
+    longer_length = load("rotary").FACTOR * trained_length
+    panels = [
+        _turns_of_pair(name, slowest_pair, np.linspace(0, last_angle, length), next_angle)
+        for name, last_angle, length in (
+            ("trained", trained, trained_length),
+            ("plain", plain, longer_length),
+            ("interpolated", interpolated, longer_length),
+            ("NTK-aware", ntk, longer_length),
+        )
+    ]
     return beside(panels, "The slowest pair in a longer text")
 
 
-def _turned(arrow: Array, angle: float) -> Array:
-    """Return an arrow, (2,), turned counterclockwise by an angle in radians, as a row, (1, 2)."""
-    a, b = arrow
+def _turns_of_pair(name: str, pair: Array, angles: Array, untrained_angle: float) -> Panel:
+    """Draw a pair of features as an arrow at each position of a text, on one dial.
+
+    Args:
+        name: the name of the panel.
+        pair: (2,) the features before the rotation.
+        angles: (positions,) by how many radians they are turned at each position.
+        untrained_angle: arrows that are turned so far or further have the colour of keys.
+    """
+    hands = []
+    for angle in angles:
+        role = "key" if angle >= untrained_angle else "query"
+        hands.append(Hand(_rotated(pair, angle), role=role, opacity=0.5))
+    x, y = SMALL_RADIUS + SMALL_MARGIN, LINE_HEIGHT + 8 + SMALL_RADIUS
+    heading = label(x, LINE_HEIGHT / 2, name, font_weight="bold")
+    return Panel(
+        2 * x,
+        y + SMALL_RADIUS + 2,
+        heading + dial(x, y, SMALL_RADIUS, hands, math.hypot(*pair)),
+        f"An arrow at each position, turned by 0 to {number(angles[-1])} radians.",
+        name=name,
+    )
+
+
+def _rotated(pair: Array, angle: float) -> Array:
+    """Return two features, (2,), rotated counterclockwise by an angle in radians, as (1, 2)."""
     cosine, sine = math.cos(angle), math.sin(angle)
-    return np.array([[a * cosine - b * sine, a * sine + b * cosine]])
+    rotation = np.array([[cosine, -sine], [sine, cosine]])
+    return (rotation @ pair)[None]
 
 
 @site_figure
@@ -166,6 +214,14 @@ def rotary_speeds(steps_of: StepsOf) -> Html:
     slow pairs are interpolated."""
     steps = steps_of("rotary_variants")
     variants, pairs = labels("rotary_variants", "speeds")
+    speeds = dict(zip(variants, steps["speeds"], strict=True))
+    fast_half, slow_half = slice(len(pairs) // 2), slice(len(pairs) // 2, None)
+    half_rotated, interpolated = speeds["half of the head"], speeds["interpolated"]
+    is_half_rotated = half_rotated[fast_half].all() and not half_rotated[slow_half].any()
+    claim(is_half_rotated, "the pairs of the other half stand still")
+    for yarn in (speeds["YaRN, paper"], speeds["YaRN, code"]):
+        claim(yarn[0] == 1, "the first pair keeps its speed")
+        claim(np.allclose(yarn[slow_half], interpolated[slow_half]), "are interpolated")
     return heatmap(
         steps["speeds"],
         "Speed of each pair",
@@ -216,14 +272,6 @@ def first_head_weights(steps_of: StepsOf) -> Html:
     panels = [
         bars_panel(name, steps[step][0], tokens)
         for name, step in (
-    speeds = dict(zip(variants, steps["speeds"], strict=True))
-    fast_half, slow_half = slice(len(pairs) // 2), slice(len(pairs) // 2, None)
-    half_rotated, interpolated = speeds["half of the head"], speeds["interpolated"]
-    is_half_rotated = half_rotated[fast_half].all() and not half_rotated[slow_half].any()
-    claim(is_half_rotated, "the pairs of the other half stand still")
-    for yarn in (speeds["YaRN, paper"], speeds["YaRN, code"]):
-        claim(yarn[0] == 1, "the first pair keeps its speed")
-        claim(np.allclose(yarn[slow_half], interpolated[slow_half]), "are interpolated")
             ("norm of each head", "weights_by_head"),
             ("norm of all heads", "weights_together"),
         )
@@ -293,6 +341,9 @@ def chosen_keys_masks(steps_of: StepsOf) -> Html:
     each."""
     steps = steps_of("chosen_keys")
     names = {"window": "A window", "blocks": "Two blocks", "chosen": "Three chosen keys"}
+    nouns_seen = {step: steps[step][THEY, [BIRDS, BOATS]].sum() for step in names}
+    claim(nouns_seen["chosen"] == 2, "the indexer finds both nouns before it")
+    claim(nouns_seen["blocks"] == nouns_seen["window"] == 1, "blocks and window one each")
     panels = [
         matrix_panel(steps[step], name, rows="queries", columns="keys", mark=(THEY, None))
         for step, name in names.items()
@@ -335,9 +386,6 @@ def indexer_saving(steps_of: StepsOf) -> Html:
     ]
     axes = (
         Axis("tokens", (2048, 8192, 32768, 131072), logarithmic=True),
-    nouns_seen = {step: steps[step][THEY, [BIRDS, BOATS]].sum() for step in names}
-    claim(nouns_seen["chosen"] == 2, "the indexer finds both nouns before it")
-    claim(nouns_seen["blocks"] == nouns_seen["window"] == 1, "blocks and window one each")
         Axis("millions", (16, 256, 4096, 65536), logarithmic=True),
     )
     name = "What choosing keys saves"
@@ -389,6 +437,8 @@ def models_share(steps_of: StepsOf) -> Html:
     keep if all layers saw all keys. The two models with an indexer keep everything."""
     fractions = steps_of("models_by_name")["share"]
     (models,) = labels("models_by_name", "share")
+    keep_everything = [models[i] for i in np.flatnonzero(fractions == 1)]
+    claim(keep_everything == ["DeepSeek-V3.2", "GLM-5"], "with an indexer keep everything")
     name = "Share that is kept"
     return figure(bars_panel(name, fractions, models), name)
 
@@ -414,40 +464,44 @@ def tile_orders(steps_of: StepsOf) -> Html:
 
 
 def _with_ring(panel: Panel) -> Panel:
-    """Add an arrow from row to row at the right of a table, and one from the first to the last."""
-    first, last = TILES_TOP + TILE_SIZE / 2, panel.height - 2 - TILE_SIZE / 2
-    up, back = panel.width + 10, panel.width + 44
-    arrows = arrow([(up, last - 8), (up, first + 8)], "key") + arrow(
-        [(up - 8, first), (back, first), (back, last), (up - 8, last)], "key"
-    )
-    name = vertical_label(panel.width + 27, (first + last) / 2, "keys, values")
-    return panel._replace(width=back + 4, body=panel.body + arrows + name)
+    """Add the way of keys and values to a table of tiles: up its right side, and back to the end.
+
+    The straight arrow leads past all rows to the first one. The other arrow leads from the first
+    row, further to the right, to the last one.
+    """
+    first_y, last_y = TILES_TOP + TILE_SIZE / 2, panel.height - 2 - TILE_SIZE / 2
+    up_x, name_x, back_x = panel.width + 10, panel.width + 27, panel.width + 44
+    up = [(up_x, last_y - 8), (up_x, first_y + 8)]
+    back = [(up_x - 8, first_y), (back_x, first_y), (back_x, last_y), (up_x - 8, last_y)]
+    arrows = arrow(up, "key") + arrow(back, "key")
+    name = vertical_label(name_x, (first_y + last_y) / 2, "keys, values")
+    return panel._replace(width=back_x + 4, body=panel.body + arrows + name)
 
 
 def _tile_rounds(name: str, rounds: np.ndarray, rows: str) -> Panel:
-    """Draw a table of tiles, each with the round in which it is computed."""
-    size, left, top = TILE_SIZE, 24, TILES_TOP
-    count = rounds.shape[1]
-    width = left + count * size + 2
-    scale = Scale("sequential", 0, count)
+    """Draw a table of tiles, each with the round in which it is computed; earlier ones are darker.
+
+    Args:
+        name: the name of the panel.
+        rounds: (m, n) the rounds, from 1 to n.
+        rows: what the rows are.
+    """
+    grid = cells.Grid(TILES_LEFT, TILES_TOP, (TILE_SIZE, TILE_SIZE), *rounds.shape)
+    width = grid.x + grid.width + 2
     body = [
         label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
-        small(left + count * size / 2, top - LINE_HEIGHT, "tiles of keys", role="key"),
+        small(grid.x + grid.width / 2, grid.y - LINE_HEIGHT, "tiles of keys", role="key"),
+        vertical_label(8, grid.y + grid.height / 2, rows),
     ]
-    body.append(vertical_label(8, top + len(rounds) * size / 2, rows))
-    for (row, column), turn in np.ndenumerate(rounds):
-        x, y = left + column * size, top + row * size
-    keep_everything = [models[i] for i in np.flatnonzero(fractions == 1)]
-    claim(keep_everything == ["DeepSeek-V3.2", "GLM-5"], "with an indexer keep everything")
-        square = {"x": x, "y": y, "width": size, "height": size}
-        paint = scale.paint(count + 1 - float(turn))
+    for (row, column), tile_round in np.ndenumerate(rounds):
+        opacity = OPACITY_UNDER_TEXT * (1 - (tile_round - 1) / grid.columns)
+        fill = {"fill": FILLS["input"], "fill_opacity": float(opacity)}
         outline = {"stroke": "currentColor", "stroke_opacity": 0.4}
-        body.append(element("rect", **square, **{**paint, "fill": scale.group["fill"]}, **outline))
-        body.append(label(x + size / 2, y + size / 2, str(turn)))
+        body.append(element("rect", **grid.box(row, column), **fill, **outline))
+        body.append(label(*grid.centre(row, column), str(tile_round)))
     lines = (f"row {i}: rounds {', '.join(map(str, row))}" for i, row in enumerate(rounds, 1))
     description = f"{name}, {'; '.join(lines)}."
-    height = top + len(rounds) * size + 2
-    return Panel(width, height, "".join(body), description, name=name)
+    return Panel(width, grid.y + grid.height + 2, "".join(body), description, name=name)
 
 
 @site_figure
@@ -463,67 +517,67 @@ def tile_states(steps_of: StepsOf) -> Html:
     claim(0 < steps["running_rescale"][1] < 1, "this factor is below one")
     last, at_once = steps["running_outputs"][-1], steps["output"][0]
     claim(np.allclose(last, at_once, rtol=1e-12), "The last output is that of all keys")
-    return player([_tile_state(steps, tile) for tile in range(4)], "One tile after another")
-
-
-def _tile_state(steps: Mapping[str, Array], tile: int) -> Panel:
-    """Draw what is in memory when the first query has met a tile."""
-    cell, top, names = (52, 22), 1.8 * LINE_HEIGHT, [f"key {i}" for i in range(1, 9)]
-    first = 2 * tile
-    score = cells.Grid(52, top + first * cell[1], cell, 2, 1)
-    value = cells.Grid(score.x + cell[0] + 14, top, cell, *steps["V"].shape)
-    now = value._replace(y=score.y, rows=2)
-    below = top + value.height + 2.2 * LINE_HEIGHT
-    maximum = cells.Grid(score.x - 28, below, cell, 1, 1)
-    total = maximum._replace(y=below + cell[1] + LINE_HEIGHT)
-    sums = cells.Grid(value.x, below, cell, 1, value.columns)
-    output = sums._replace(y=total.y)
-    drawings = (
-        (score, steps["z"][first : first + 2, None], "scores"),
-        (now, steps["V"][first : first + 2], "value"),
-        (maximum, steps["running_maxima"][tile : tile + 1, None], "scores"),
-        (total, steps["running_totals"][tile : tile + 1, None], "weights"),
-        (sums, steps["running_sums"][tile : tile + 1], "value"),
-        (output, steps["running_outputs"][tile : tile + 1], "output"),
-    )
-    slow = "".join(
-        element(
-            "rect",
-            **value.box(row, column),
-            fill="none",
-            stroke="currentColor",
-            stroke_opacity=0.15,
-        )
-        for row in range(8)
-        for column in range(value.columns)
-    )
-    body = [
-        title(score.x + cell[0] / 2, LINE_HEIGHT / 2, "score", "scores"),
-        title(value.x + value.width / 2, LINE_HEIGHT / 2, "values", "value"),
-        cells.draw_row_labels(value._replace(x=score.x - 4), names),
-        slow,
+    tiles = len(steps["V"]) // KEYS_PER_TILE
+    states = [
+        below([_tile_on_chip(steps, tile), _state_of_tiles(steps, tile)], f"tile {tile + 1}")
+        for tile in range(tiles)
     ]
-    for grid, matrix, role in drawings:
-        scale = scale_of("diverging", role, matrix, role)
-        body.append(cells.draw_cells(grid, matrix, scale, None, True))
-    state: list[str] = []
-    tile_box = now._replace(
-        x=score.x - 4, columns=1, cell=(value.x + value.width - score.x + 8, cell[1])
+    return player(states, "One tile after another")
+
+
+def _tile_on_chip(steps: Mapping[str, Array], tile: int) -> Panel:
+    """Draw the scores and the values of a tile, in a box, and empty cells for all other values."""
+    values = cells.Grid(VALUES_X, 1.8 * LINE_HEIGHT, KEY_CELL, *steps["V"].shape)
+    keys = slice(tile * KEYS_PER_TILE, (tile + 1) * KEYS_PER_TILE)
+    values_of_tile = values._replace(y=values.box(keys.start, 0)["y"], rows=KEYS_PER_TILE)
+    scores_of_tile = values_of_tile._replace(x=SCORES_X, columns=1)
+    left, right = SCORES_X - 4, values.x + values.width + 4
+    box_around = values_of_tile._replace(x=left, columns=1, cell=(right - left, KEY_CELL[1]))
+    body = [
+        title(SCORES_X + KEY_CELL[0] / 2, LINE_HEIGHT / 2, "score", "scores"),
+        title(values.x + values.width / 2, LINE_HEIGHT / 2, "values", "value"),
+        cells.draw_row_labels(
+            box_around._replace(y=values.y), [f"key {i + 1}" for i in range(values.rows)]
+        ),
+        cells.draw_grid_lines(values),
+        draw_numbers(scores_of_tile, steps["z"][keys, None], "scores"),
+        draw_numbers(values_of_tile, steps["V"][keys], "value"),
+        cells.draw_mark(box_around, (None, 0), None),
+    ]
+    description = f"On the chip: keys {keys.start + 1} and {keys.stop}, and the state."
+    return Panel(right, values.y + values.height, "".join(body), description)
+
+
+def _state_of_tiles(steps: Mapping[str, Array], tile: int) -> Panel:
+    """Draw the state when a tile has been added: p above ℓ, and right of them, u above u / ℓ.
+
+    Above them is the factor for ℓ and u of the earlier tiles, if there are any.
+    """
+    p_grid = cells.Grid(STATE_X, 1.2 * LINE_HEIGHT, KEY_CELL, 1, 1)
+    l_grid = p_grid._replace(y=p_grid.y + p_grid.height + LINE_HEIGHT)
+    value_columns = steps["V"].shape[1]
+    u_grid = p_grid._replace(x=VALUES_X, columns=value_columns)
+    output_grid = l_grid._replace(x=VALUES_X, columns=value_columns)
+    row = slice(tile, tile + 1)
+    parts = (
+        ("p", p_grid, steps["running_maxima"][row, None], "scores"),
+        ("ℓ", l_grid, steps["running_totals"][row, None], "weights"),
+        ("u", u_grid, steps["running_sums"][row], "value"),
+        ("u / ℓ", output_grid, steps["running_outputs"][row], "output"),
     )
-    body += [cells.draw_mark(tile_box, (None, 0), None)]
+    body, sentences = [], []
     if tile:
-        factor = cells.inline_number(steps["running_rescale"], (tile,))
-        body.append(label(maximum.x, below - LINE_HEIGHT, "ℓ and u so far × ", "start", factor))
-        state.append(f"The earlier sums are multiplied by {number(steps['running_rescale'][tile])}")
-    for (grid, matrix, _), text in zip(drawings[2:], ("p", "ℓ", "u", "u / ℓ"), strict=True):
-        body.append(label(grid.x - 6, grid.centre(0, 0)[1], text, "end"))
-        state.append(f"{text} is {', '.join(map(number, matrix[0]))}")
+        rescale = steps["running_rescale"]
+        factor = cells.inline_number(rescale, (tile,))
+        body.append(label(STATE_X, 0.2 * LINE_HEIGHT, "ℓ and u so far × ", "start", factor))
+        sentences.append(f"The earlier sums are multiplied by {number(rescale[tile])}")
+    for symbol, grid, numbers, role in parts:
+        body.append(label(grid.x - 6, grid.centre(0, 0)[1], symbol, "end"))
+        body.append(draw_numbers(grid, numbers, role))
+        sentences.append(f"{symbol} is {', '.join(map(number, numbers[0]))}")
+    bottom = output_grid.y + output_grid.height
     return Panel(
-        value.x + value.width + 4,
-        output.y + output.height,
-        "".join(body),
-        f"On the chip: keys {first + 1} and {first + 2}, and the state. {'; '.join(state)}.",
-        name=f"tile {tile + 1}",
+        output_grid.x + output_grid.width, bottom, "".join(body), f"{'; '.join(sentences)}."
     )
 
 
