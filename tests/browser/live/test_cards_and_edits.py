@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from attention_docs.publish.before.figures import todays_models
+from attention_docs.publish.before.figures import tiles
 from attention_docs.publish.before.figures.registry import FIGURES, svg_for_each_width
 from attention_docs.render.figures.scales import FILLS, MINUS, scale_of
 from attention_docs.render.numbers import exact_number, html_number
@@ -340,7 +340,7 @@ def test_editing_opens_collapsed_inputs(open_page, page):
 
 def test_chart_points_move_as_python_draws_them(open_page, monkeypatch):
     # The caption's claims are about the page's own numbers, and it is dimmed after an edit.
-    monkeypatch.setattr(todays_models, "claim", lambda holds, words: None)
+    monkeypatch.setattr(tiles, "claim", lambda holds, words: None)
     query = np.array(replay("tiles", {}).steps["Q"])
     query[0, 0] += 0.1
     steps = replay("tiles", {"Q": query}).steps
