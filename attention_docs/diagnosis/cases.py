@@ -119,7 +119,7 @@ def expected_steps(call: Call) -> AttentionSteps:
 
 def attention_options(call: Call) -> dict[str, Any]:
     """Return the options of a call as keyword arguments of `attention_steps`."""
-    mask = call.bias if call.mask is None else recipe.boolean_mask(call)
+    mask = call.bias if call.mask is None else recipe.padded_mask(call)
     is_causal = call.is_causal
     if mask is not None and is_causal:  # `attention_steps` takes only one of the two
         causal = causal_mask(call.query.shape[-2], call.key.shape[-2])

@@ -133,7 +133,7 @@ def with_permuted_masks(order: Callable[[Array, int, int], Array]) -> StepFuncti
         """Return the mask with the masks of other sequences."""
         b, h = call.query.shape[:2]
         if call.mask is None or call.mask.ndim < 4:
-            return recipe.boolean_mask(call)
+            return recipe.padded_mask(call)
         masks = np.broadcast_to(call.mask, (b, h, *call.mask.shape[2:]))
         return masks[:, 0][order(np.arange(b), b, h)]
 
@@ -143,7 +143,7 @@ def with_permuted_masks(order: Callable[[Array, int, int], Array]) -> StepFuncti
 def mask_or_causal(call: Call) -> Array:
     """Return a mask that hides a key only if the mask and the causal mask both hide it."""
     if call.mask is None or not call.is_causal:
-        return recipe.boolean_mask(call)
+        return recipe.padded_mask(call)
     return call.mask | (call.distance <= 0)
 
 
@@ -156,7 +156,7 @@ def with_causal_and_mask(
         return call.mask is not None and call.is_causal
 
     return {
-        "mask": lambda call: mask(call) if is_both(call) else recipe.boolean_mask(call),
+        "mask": lambda call: mask(call) if is_both(call) else recipe.padded_mask(call),
         "causal": lambda call: causal(call) if is_both(call) else recipe.causal_mask(call),
     }
 
@@ -367,7 +367,7 @@ CHANGES: dict[str, StepFunctions] = {
         lambda mask: mask.swapaxes(-1, -2) if mask.shape[-2] == 1 else mask
     ),
     "causal_replaces_mask": with_causal_and_mask(recipe.all_visible, recipe.causal_mask),
-    "mask_replaces_causal": with_causal_and_mask(recipe.boolean_mask, recipe.all_visible),
+    "mask_replaces_causal": with_causal_and_mask(recipe.padded_mask, recipe.all_visible),
     "mask_or_causal": with_causal_and_mask(mask_or_causal, recipe.all_visible),
     "window_right_ignored": with_window(lambda before, after: (before, math.inf)),
     "window_left_ignored": with_window(lambda before, after: (math.inf, after)),
@@ -439,7 +439,7 @@ CONVENTIONS = [
     Convention(
         name="keys_after_mask_visible",
         summary="keys after the last column of a mask are visible",
-        changes={"mask": lambda call: recipe.boolean_mask(call, after=True)},
+        changes={"mask": lambda call: recipe.padded_mask(call, padding=True)},
     ),
     Convention(
         name="zero_is_a_softcap",

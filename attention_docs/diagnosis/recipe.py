@@ -13,7 +13,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 
-# Functions for the steps of attention, by name: for all steps, or for the ones that are changed.
+# Functions that compute steps of attention, by the names of the steps in `CORRECT_STEPS`.
 StepFunctions = dict[str, Callable[..., Any]]
 
 
@@ -50,6 +50,12 @@ class Call:
         """(m, n) positions of the keys minus positions of the queries."""
         return np.arange(self.key.shape[-2]) - np.arange(self.query.shape[-2])[:, None]
 
+    @property
+    def window_limits(self) -> tuple[float, float]:
+        """The numbers of visible positions before and after the query's own; inf is no limit."""
+        left, right = self.window or (None, None)
+        return (math.inf if left is None else left, math.inf if right is None else right)
+
 
 @dataclass(frozen=True, eq=False)
 class LayerCall:
@@ -78,7 +84,11 @@ class LayerCall:
 
 
 def attend(call: Call, changes: StepFunctions | None = None) -> Array:
-    """Return the (b, h, m, d_v) output, with some of the steps changed.
+    """Return the (b, h, m, d_v) output of scaled dot-product attention.
+
+    Args:
+        call: the queries, keys, values and options.
+        changes: functions that replace steps of `CORRECT_STEPS`.
 
     Raises:
         ValueError: if a change makes shapes incompatible.
@@ -103,9 +113,15 @@ def attend(call: Call, changes: StepFunctions | None = None) -> Array:
 
 
 def attend_in_heads(call: LayerCall, changes: StepFunctions | None = None) -> Array:
-    """Return the (b, m, d_model) output of a layer, with some of the steps changed."""
+    """Return the (b, m, d_model) output of a multi-head attention layer.
+
+    Args:
+        call: the inputs, weights and options; without weights O, the merged heads are the output.
+        changes: functions that replace steps of `CORRECT_STEPS`.
+    """
     steps = CORRECT_STEPS | (changes or {})
-    weights, biases = steps["weights"](call.weights, call.heads), steps["biases"](call.biases)
+    weights = steps["weights"](call.weights, call.heads)
+    biases = steps["biases"](call.biases)
 
     def project(rows: Array, letter: str) -> Array:
         return rows @ weights[letter] + biases.get(letter, 0.0)
@@ -114,27 +130,31 @@ def attend_in_heads(call: LayerCall, changes: StepFunctions | None = None) -> Ar
     q = rotate(steps["split"](project(call.query, "Q"), call.heads), call.rotation)
     k = rotate(steps["split"](project(call.key, "K"), key_heads), call.rotation)
     v = steps["split"](project(call.key, "V"), key_heads)
-    inner = Call(q, k, v, is_causal=call.is_causal, d_model=call.query.shape[-1])
-    merged = steps["merge"](attend(inner, changes))
+    split_call = Call(q, k, v, is_causal=call.is_causal, d_model=call.query.shape[-1])
+    merged = steps["merge"](attend(split_call, changes))
     return steps["project_out"](merged, project) if "O" in call.weights else merged
 
 
 def rotate(rows: Array, angles: Array | None) -> Array:
-    """Rotate feature i with feature i + d/2 by (n, d) angles, as Llama does.
+    """Rotate features i and i + d/2 of each row as a pair, as Llama does.
 
-    There may be angles for more positions than rows, or None for no rotation.
+    Args:
+        rows: (..., n, d) rows.
+        angles: angles in radians, with a row for each position from 0 and d columns; rows after
+            the first n are not used. None rotates nothing.
     """
     if angles is None:
         return rows
-    first, second = np.split(rows, 2, axis=-1)
+    first_half, second_half = np.split(rows, 2, axis=-1)
+    quarter_turned = np.concatenate([-second_half, first_half], axis=-1)
     angles = angles[: rows.shape[-2]]
-    return rows * np.cos(angles) + np.concatenate([-second, first], axis=-1) * np.sin(angles)
+    return rows * np.cos(angles) + quarter_turned * np.sin(angles)
 
 
 def rounded_steps(bits: int) -> StepFunctions:
     """Return steps whose results are rounded to `bits` significant bits, as in a coarser dtype.
 
-    The range of the dtype is not simulated. `Case.tolerance` measures the rounding error with them.
+    Overflow and underflow of the dtype are not simulated.
     """
 
     def rounded(array: Array) -> Array:
@@ -185,18 +205,27 @@ def apply_softcap(scores: Array, call: Call) -> Array:
 
 
 def all_visible(call: Call) -> Array:
+    """Return an (m, n) boolean mask that hides no key."""
     return np.ones_like(call.distance, dtype=bool)
 
 
-def boolean_mask(call: Call, after: bool = False) -> Array:
-    """Return the mask with a column for each key; the keys after its last column get `after`."""
+def padded_mask(call: Call, padding: bool = False) -> Array:
+    """Return the boolean mask of a call, padded on the right to one column for each key.
+
+    A mask of a single column is returned as it is, because it broadcasts to all keys. Without a
+    mask, every key is visible.
+
+    Args:
+        call: the call.
+        padding: whether the keys after the last column of the mask are visible.
+    """
     if call.mask is None:
         return all_visible(call)
     *leading, columns = call.mask.shape
-    if columns == 1:  # broadcasts
+    if columns == 1:
         return call.mask
-    missing = np.full((*leading, call.key.shape[-2] - columns), after)
-    return np.concatenate([call.mask, missing], axis=-1)
+    padding_columns = np.full((*leading, call.key.shape[-2] - columns), padding)
+    return np.concatenate([call.mask, padding_columns], axis=-1)
 
 
 def causal_mask(call: Call) -> Array:
@@ -205,10 +234,11 @@ def causal_mask(call: Call) -> Array:
 
 def window_mask(call: Call) -> Array:
     """Return which keys lie in the window of each query; all of them if there is no window."""
-    if call.window is None:
-        return all_visible(call)
-    before, after = (math.inf if limit is None else limit for limit in call.window)
-    return (call.distance >= -before) & (call.distance <= after)
+    return is_in_window(call.distance, *call.window_limits)
+
+
+def is_in_window(distance: Array, left: float, right: float) -> Array:
+    return (-left <= distance) & (distance <= right)
 
 
 def add_bias(scores: Array, call: Call) -> Array:
@@ -216,6 +246,10 @@ def add_bias(scores: Array, call: Call) -> Array:
 
 
 def hide(scores: Array, visible: Array, call: Call) -> Array:
+    """Set the scores of hidden keys to -inf.
+
+    The call is not needed here; a function that replaces this step may read the scale from it.
+    """
     return np.where(visible, scores, -np.inf)
 
 
@@ -245,7 +279,7 @@ CORRECT_STEPS: StepFunctions = {
     "product": lambda query, key: query @ key.swapaxes(-1, -2),
     "scale": effective_scale,
     "softcap": apply_softcap,
-    "mask": boolean_mask,
+    "mask": padded_mask,
     "causal": causal_mask,
     "window": window_mask,
     "add_bias": add_bias,
