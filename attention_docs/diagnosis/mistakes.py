@@ -63,17 +63,15 @@ class Convention:
 
 
 def append_zero_key(call: Call) -> Call:
-    """Append an unmasked padding token, all zeros, to keys and values."""
+    """Append a padding token, all zeros, to keys and values, which the mask does not hide."""
 
-    def pad(array: Array) -> Array:
+    def append_zeros(array: Array) -> Array:
         return np.concatenate([array, np.zeros_like(array[..., :1, :])], axis=-2)
 
-    def pad_mask(mask: Array | None) -> Array | None:
-        if mask is None or mask.shape[-1] == 1:  # it broadcasts to any number of keys
-            return mask
-        return np.concatenate([mask, np.ones_like(mask[..., :1])], axis=-1)
-
-    return replace(call, key=pad(call.key), value=pad(call.value), mask=pad_mask(call.mask))
+    mask = call.mask
+    if mask is not None and mask.shape[-1] > 1:  # a single column broadcasts to all keys
+        mask = np.concatenate([mask, np.ones_like(mask[..., :1])], axis=-1)
+    return replace(call, key=append_zeros(call.key), value=append_zeros(call.value), mask=mask)
 
 
 def tile_heads(call: Call) -> Call:
@@ -83,25 +81,32 @@ def tile_heads(call: Call) -> Call:
     return replace(call, key=np.tile(call.key, tiles), value=np.tile(call.value, tiles))
 
 
-def with_default_scale(scale: Callable[[Call], float]) -> StepFunctions:
-    """Return the changed steps for another default scale."""
-    return {"scale": lambda call: scale(call) if call.scale is None else call.scale}
+def with_default_scale(default_scale: Callable[[Call], float]) -> StepFunctions:
+    """Return a replacement of the step "scale" that changes the scale of calls without one."""
+    return {"scale": lambda call: default_scale(call) if call.scale is None else call.scale}
 
 
-def with_causal_mask(visible: Callable[[Call], Array]) -> StepFunctions:
-    """Return the changed steps for another causal mask."""
-    return {"causal": lambda call: visible(call) if call.is_causal else recipe.all_visible(call)}
-
-
-def add_bias_by(add: Callable[[Array, Array], Array]) -> StepFunctions:
-    """Return the changed steps of a function that combines scores and float mask in another way."""
+def with_causal_mask(causal_mask: Callable[[Call], Array]) -> StepFunctions:
+    """Return a replacement of the step "causal" that changes the mask of causal calls."""
     return {
-        "add_bias": lambda scores, call: scores if call.bias is None else add(scores, call.bias)
+        "causal": lambda call: causal_mask(call) if call.is_causal else recipe.all_visible(call)
+    }
+
+
+def with_bias_combined(combine: Callable[[Array, Array], Array]) -> StepFunctions:
+    """Return a replacement of the step "add_bias" that combines scores and bias in another way."""
+    return {
+        "add_bias": lambda scores, call: scores if call.bias is None else combine(scores, call.bias)
     }
 
 
 def with_fully_masked_weights(weight: Callable[[Array], float]) -> StepFunctions:
-    """Return the changed steps for other weights in fully masked rows."""
+    """Return a replacement of the step "after_softmax" for queries that see no key.
+
+    Args:
+        weight: takes the mask of all queries and keys, and returns the weight that such a query
+            gives to each key.
+    """
     return {
         "after_softmax": lambda weights, visible: np.where(
             visible.any(axis=-1, keepdims=True), weights, weight(visible)
@@ -110,102 +115,110 @@ def with_fully_masked_weights(weight: Callable[[Array], float]) -> StepFunctions
 
 
 def with_mask(change: Callable[[Array], Array]) -> StepFunctions:
-    """Return the changed steps for a changed mask, where there is one."""
+    """Return a replacement of the step "mask" that changes the mask of calls with one."""
     return {
         "mask": lambda call: recipe.all_visible(call) if call.mask is None else change(call.mask)
     }
 
 
 def add_mask_times_infinity(scores: Array, visible: Array, call: Call) -> Array:
-    """Add (1 - mask) * -inf to the scores, which is NaN where the mask is 1."""
+    """Add (1 - mask) * -inf to the scores, which is NaN where the mask is 1.
+
+    If no key is hidden, there is no mask to add.
+    """
     return scores if visible.all() else scores + np.where(visible, np.nan, -np.inf)
 
 
 def with_permuted_masks(order: Callable[[Array, int, int], Array]) -> StepFunctions:
-    """Return the changed steps if sequences and heads get the masks of wrong sequences.
+    """Return a replacement of the step "mask" that exchanges the masks of sequences.
 
     Args:
         order: takes the indices of the sequences, arange(b), and the sizes b and h; returns (b, h)
             indices of the sequence whose mask is applied to each sequence and head.
     """
 
-    def mask(call: Call) -> Array:
-        """Return the mask with the masks of other sequences."""
+    def permuted_mask(call: Call) -> Array:
+        """Return the mask in the wrong order; a mask without an axis of the batch is unchanged."""
         b, h = call.query.shape[:2]
         if call.mask is None or call.mask.ndim < 4:
             return recipe.padded_mask(call)
-        masks = np.broadcast_to(call.mask, (b, h, *call.mask.shape[2:]))
-        return masks[:, 0][order(np.arange(b), b, h)]
+        sequence_masks = np.broadcast_to(call.mask, (b, h, *call.mask.shape[2:]))[:, 0]
+        return sequence_masks[order(np.arange(b), b, h)]
 
-    return {"mask": mask}
-
-
-def mask_or_causal(call: Call) -> Array:
-    """Return a mask that hides a key only if the mask and the causal mask both hide it."""
-    if call.mask is None or not call.is_causal:
-        return recipe.padded_mask(call)
-    return call.mask | (call.distance <= 0)
+    return {"mask": permuted_mask}
 
 
 def with_causal_and_mask(
-    mask: Callable[[Call], Array], causal: Callable[[Call], Array]
+    mask: Callable[[Call], Array], causal_mask: Callable[[Call], Array]
 ) -> StepFunctions:
-    """Return the changed steps for another combination of a mask with a causal mask."""
+    """Return replacements of the steps "mask" and "causal" for calls that have both masks.
 
-    def is_both(call: Call) -> bool:
+    Such a call shows the keys that both functions show. Calls with one of the masks are unchanged.
+    """
+
+    def has_both(call: Call) -> bool:
         return call.mask is not None and call.is_causal
 
     return {
-        "mask": lambda call: mask(call) if is_both(call) else recipe.padded_mask(call),
-        "causal": lambda call: causal(call) if is_both(call) else recipe.causal_mask(call),
+        "mask": lambda call: mask(call) if has_both(call) else recipe.padded_mask(call),
+        "causal": lambda call: causal_mask(call) if has_both(call) else recipe.causal_mask(call),
     }
 
 
 def with_window(change: Callable[[float, float], tuple[float, float]]) -> StepFunctions:
-    """Return the changed steps for a window with other limits, of which inf means none."""
+    """Return a replacement of the step "window" that changes the limits of a window.
 
-    def window(call: Call) -> Array:
-        """Return the mask of a window whose limits are changed."""
+    Args:
+        change: takes and returns the numbers of visible positions before and after the query's
+            own, where inf is no limit.
+    """
+
+    def changed_window(call: Call) -> Array:
+        """Return the mask of the changed window; without a window, every key is visible."""
         if call.window is None:
             return recipe.all_visible(call)
-        before, after = change(*(math.inf if limit is None else limit for limit in call.window))
-        return (call.distance >= -before) & (call.distance <= after)
+        return recipe.is_in_window(call.distance, *change(*call.window_limits))
 
-    return {"window": window}
+    return {"window": changed_window}
 
 
 def bottom_right_window(call: Call) -> Array:
-    """Return a window around positions that are counted from the end."""
-    m, n = call.query.shape[-2], call.key.shape[-2]
-    # With a query for each key, the last m rows belong to the call's queries.
-    longer = replace(call, query=np.resize(call.query, (*call.query.shape[:2], max(m, n), 1)))
-    return recipe.window_mask(longer)[-m:]
+    """Return the mask of a window in which the last query has the position of the last key."""
+    offset = call.key.shape[-2] - call.query.shape[-2]
+    return recipe.is_in_window(call.distance - offset, *call.window_limits)
 
 
 def softmax_with_one_maximum(scores: Array) -> Array:
-    """Subtract the maximum of all rows from each, so that rows of small scores underflow."""
+    """Subtract the maximum of all rows from each row, so that rows of small scores underflow."""
     exponentials = np.exp(scores - scores.max())
     weights: Array = exponentials / exponentials.sum(axis=-1, keepdims=True)
     return weights
 
 
 def softmax_plus_one(scores: Array) -> Array:
-    """Divide by one more than the sum of the exponentials."""
+    """Return the exponentials divided by one more than their sum."""
     exponentials = np.exp(scores)
     weights: Array = exponentials / (1 + exponentials.sum(axis=-1, keepdims=True))
     return weights
 
 
 def softmax_plus_one_after_maximum(scores: Array) -> Array:
-    """Add the one after the maximum is subtracted, so that it is worth e^maximum."""
+    """Subtract the maximum of each row without scaling the one in the denominator with it.
+
+    The right term in the denominator would then be e^-maximum.
+    """
     maximum = scores.max(axis=-1, keepdims=True)
     return softmax_plus_one(scores - np.where(maximum == -np.inf, 0.0, maximum))
 
 
 def softcap_before_scale(scores: Array, call: Call) -> Array:
-    """Undo the scale, which comes first in the right order, and apply it after the softcap."""
+    """Apply the softcap to the unscaled scores, and the scale after it.
+
+    The scores come with the scale, which is the step before the softcap in the right order.
+    """
     scale = recipe.effective_scale(call)
-    return scale * recipe.apply_softcap(scores / scale, call)
+    unscaled_scores = scores / scale
+    return scale * recipe.apply_softcap(unscaled_scores, call)
 
 
 def tile_value_heads(call: Call) -> Call:
@@ -213,30 +226,41 @@ def tile_value_heads(call: Call) -> Call:
     return replace(recipe.share_heads(call), value=tile_heads(call).value)
 
 
-def drop_incomplete_block(block: int) -> Callable[[Call], Call]:
-    """Return a change that drops the keys after the last complete block."""
+def drop_incomplete_block(block_size: int) -> Callable[[Call], Call]:
+    """Return a function that drops the keys of a call after its last complete block of keys."""
 
     def drop(call: Call) -> Call:
-        """Drop the keys and values after the last complete block."""
+        """Drop keys and values after the last complete block; a single block is kept."""
         n = call.key.shape[-2]
-        kept = n // block * block if n > block else n
-        mask = None if call.mask is None else call.mask[..., :kept]
-        key, value = call.key[..., :kept, :], call.value[..., :kept, :]
-        return replace(call, key=key, value=value, mask=mask)
+        if n <= block_size:
+            return call
+        kept = slice(n // block_size * block_size)
+        mask = None if call.mask is None else call.mask[..., kept]
+        return replace(call, key=call.key[..., kept, :], value=call.value[..., kept, :], mask=mask)
 
     return drop
 
 
-def append_zeros_to_block(block: int) -> Callable[[Call], Call]:
-    """Return a change that fills the last block with keys and values of zeros."""
+def append_zeros_to_block(block_size: int) -> Callable[[Call], Call]:
+    """Return a function that fills the last block of keys with keys and values of zeros."""
 
     def fill(call: Call) -> Call:
-        missing = -call.key.shape[-2] % block
-        for _ in range(missing):
+        """Append visible keys of zeros until their number is a multiple of the block size."""
+        while call.key.shape[-2] % block_size:
             call = append_zero_key(call)
         return call
 
     return fill
+
+
+def split_without_transpose(rows: Array, heads: int) -> Array:
+    """Reshape (b, n, h d) rows to (b, h, n, d), which mixes positions and heads."""
+    return rows.reshape(len(rows), heads, rows.shape[1], -1)
+
+
+def merge_without_transpose(output: Array) -> Array:
+    """Reshape (b, h, n, d) to (b, n, h d) rows, which mixes positions and heads."""
+    return output.reshape(len(output), output.shape[2], -1)
 
 
 def exchange_sequences_and_heads(output: Array) -> Array:
@@ -246,7 +270,7 @@ def exchange_sequences_and_heads(output: Array) -> Array:
 
 
 def unpack_by_head(weights: dict[str, Array], heads: int) -> dict[str, Array]:
-    """Unpack columns (3, heads, d) in the order (heads, 3, d)."""
+    """Pack the columns of Q, K and V as (3, h, d) and unpack them as if they were (h, 3, d)."""
     packed = np.concatenate([weights[letter] for letter in "QKV"], axis=1)
     columns = packed.reshape(len(packed), heads, 3, -1)
     return weights | {
@@ -255,7 +279,7 @@ def unpack_by_head(weights: dict[str, Array], heads: int) -> dict[str, Array]:
 
 
 def with_replaced_weights(**replacements: str) -> StepFunctions:
-    """Return the steps of a mistake that uses other weights: `K="Q"` projects keys with W_Q."""
+    """Return a replacement of the step "weights" in which `K="Q"` projects keys with W_Q."""
 
     def replace_weights(weights: dict[str, Array], heads: int) -> dict[str, Array]:
         return weights | {letter: weights[other] for letter, other in replacements.items()}
@@ -317,17 +341,17 @@ CHANGES: dict[str, StepFunctions] = {
     "causal_hides_own_position": with_causal_mask(lambda call: call.distance <= -1),
     "causal_shows_next_position": with_causal_mask(lambda call: call.distance <= 1),
     "bias_ignored": {"add_bias": lambda scores, call: scores},
-    "bias_subtracted": add_bias_by(lambda scores, bias: scores - bias),
-    "bias_multiplied": add_bias_by(lambda scores, bias: scores * bias),
+    "bias_subtracted": with_bias_combined(lambda scores, bias: scores - bias),
+    "bias_multiplied": with_bias_combined(lambda scores, bias: scores * bias),
     "bias_before_scale": {
         "add_bias": lambda scores, call: (
             scores if call.bias is None else scores + call.bias * recipe.effective_scale(call)
         )
     },
     "window_ignored": {"window": recipe.all_visible},
-    "window_too_narrow": with_window(lambda before, after: (before - 1, after - 1)),
-    "window_too_wide": with_window(lambda before, after: (before + 1, after + 1)),
-    "window_reversed": with_window(lambda before, after: (after, before)),
+    "window_too_narrow": with_window(lambda left, right: (left - 1, right - 1)),
+    "window_too_wide": with_window(lambda left, right: (left + 1, right + 1)),
+    "window_reversed": with_window(lambda left, right: (right, left)),
     "softcap_ignored": {"softcap": lambda scores, call: scores},
     "softcap_not_scaled_back": {
         "softcap": lambda scores, call: (
@@ -368,18 +392,17 @@ CHANGES: dict[str, StepFunctions] = {
     ),
     "causal_replaces_mask": with_causal_and_mask(recipe.all_visible, recipe.causal_mask),
     "mask_replaces_causal": with_causal_and_mask(recipe.padded_mask, recipe.all_visible),
-    "mask_or_causal": with_causal_and_mask(mask_or_causal, recipe.all_visible),
-    "window_right_ignored": with_window(lambda before, after: (before, math.inf)),
-    "window_left_ignored": with_window(lambda before, after: (math.inf, after)),
-    "window_left_too_wide": with_window(lambda before, after: (before + 1, after)),
-    "window_left_too_narrow": with_window(lambda before, after: (max(before - 1, 0), after)),
-    "window_right_too_wide": with_window(lambda before, after: (before, after + 1)),
-    "window_right_too_narrow": with_window(lambda before, after: (before, max(after - 1, 0))),
+    "mask_or_causal": with_causal_and_mask(
+        lambda call: recipe.padded_mask(call) | recipe.causal_mask(call), recipe.all_visible
+    ),
+    "window_right_ignored": with_window(lambda left, right: (left, math.inf)),
+    "window_left_ignored": with_window(lambda left, right: (math.inf, right)),
+    "window_left_too_wide": with_window(lambda left, right: (left + 1, right)),
+    "window_left_too_narrow": with_window(lambda left, right: (max(left - 1, 0), right)),
+    "window_right_too_wide": with_window(lambda left, right: (left, right + 1)),
+    "window_right_too_narrow": with_window(lambda left, right: (left, max(right - 1, 0))),
     "open_window_as_number": with_window(
-        lambda before, after: (
-            -1 if before == math.inf else before,
-            -1 if after == math.inf else after,
-        )
+        lambda left, right: (-1 if left == math.inf else left, -1 if right == math.inf else right)
     ),
     "softcap_before_scale": {"softcap": softcap_before_scale},
     "value_heads_tiled": {"share_heads": tile_value_heads},
@@ -388,15 +411,11 @@ CHANGES: dict[str, StepFunctions] = {
     "block_padding_not_hidden": {"arguments": append_zeros_to_block(16)},
     "block_of_64_padding_not_hidden": {"arguments": append_zeros_to_block(64)},
     "heads_without_transpose": {
-        "split": lambda rows, heads: rows.reshape(len(rows), heads, rows.shape[1], -1),
-        "merge": lambda out: out.reshape(len(out), out.shape[2], -1),
+        "split": split_without_transpose,
+        "merge": merge_without_transpose,
     },
-    "heads_split_without_transpose": {
-        "split": lambda rows, heads: rows.reshape(len(rows), heads, rows.shape[1], -1)
-    },
-    "heads_merged_without_transpose": {
-        "merge": lambda out: out.reshape(len(out), out.shape[2], -1)
-    },
+    "heads_split_without_transpose": {"split": split_without_transpose},
+    "heads_merged_without_transpose": {"merge": merge_without_transpose},
     "sequences_and_heads_exchanged": {"merge": exchange_sequences_and_heads},
     "features_interleaved": {
         "split": lambda rows, heads: np.moveaxis(rows.reshape(*rows.shape[:-1], -1, heads), -1, 1)
@@ -467,11 +486,7 @@ CONVENTIONS = [
     Convention(
         name="nan_for_negative_scale",
         summary="a negative scale beside a mask gives NaN, because it is applied after the mask",
-        changes={
-            "hide": lambda scores, visible, call: np.where(
-                visible, scores, -np.inf * recipe.effective_scale(call)
-            ),
-        },
+        changes=CHANGES["scaled_after_mask"],
     ),
     Convention(
         name="root_of_scale",
@@ -501,7 +516,7 @@ CONVENTIONS = [
 
 
 def compatible_pairs() -> Iterator[tuple[Mistake, Mistake]]:
-    """Yield each pair of mistakes that change different steps."""
+    """Yield each pair of mistakes that have no step in common, so that both can be made."""
     for first, second in itertools.combinations(MISTAKES, 2):
         if not first.changes.keys() & second.changes.keys():
             yield first, second
