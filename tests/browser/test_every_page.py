@@ -51,8 +51,10 @@ CLIPPED_IN_PRINT = """
 """
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
 A4 = {"width": 680, "height": 1000}  # with margins of 15 mm
-# The scheme and width in which axe checks a page, in turn; test_accessibility.py checks two pages in all.
+# Axe is slow, so it checks each page in one of these colour schemes and widths, in turn;
+# test_accessibility.py checks two pages in all four.
 AXE_WINDOWS = (("light", 1280), ("dark", 320), ("dark", 1280), ("light", 320))
+AXE_WINDOW_OF_PAGE = dict(zip(PAGES, itertools.cycle(AXE_WINDOWS)))
 # Axe checks the MathML of formulas; their HTML has thousands of elements, so its contrast is checked on
 # two pages only, in test_accessibility.py.
 EXCLUDED = [".katex-html"]
@@ -255,20 +257,21 @@ CHECKS = (
 )
 
 
-@pytest.mark.parametrize(
-    ("page", "axe_window"),
-    list(zip(PAGES, itertools.cycle(AXE_WINDOWS))),
-    ids=[page or "home" for page in PAGES],
-)
-def test_page_passes_all_checks(phone, desktop, address, axe, page, axe_window, subtests):
-    url = address + url_path(page)
+def assert_usable_without_scripts(phone, url):
+    """Load a page without scripts; return the counts of its content, folded and with open <details>."""
     phone.load(url)
     assert phone.page.evaluate(IS_USABLE_WITHOUT_SCRIPTS)
     assert phone.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
     counts = phone.page.evaluate(COUNTS, KINDS)
     phone.page.evaluate(OPEN_DETAILS)
-    unfolded_counts = phone.page.evaluate(COUNTS, KINDS)
-    expected = Expected(address, counts, unfolded_counts, axe_window)
+    return counts, phone.page.evaluate(COUNTS, KINDS)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page or "home")
+def test_page_passes_all_checks(phone, desktop, address, axe, page, subtests):
+    url = address + url_path(page)
+    counts, unfolded_counts = assert_usable_without_scripts(phone, url)
+    expected = Expected(address, counts, unfolded_counts, AXE_WINDOW_OF_PAGE[page])
     desktop.load_uncached(url)
     desktop.page.evaluate(axe)
     for check in CHECKS:
