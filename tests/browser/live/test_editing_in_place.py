@@ -12,7 +12,8 @@ SHOW = """
         button.scrollIntoView({block: "center", behavior: "instant"});
     }
 """
-MATRIX_WITHOUT_WORDS = ".live-inputs tr:nth-child(2) > :first-child:not(th)"
+# The second row of an input's matrix that does not begin with a heading, such as a word.
+ROW_WITHOUT_HEADING = ".live-inputs tr:nth-child(2) > :first-child:not(th)"
 # In pixels; the field next to a button may lie under the bar that appears.
 MAX_JUMP = 300
 
@@ -31,10 +32,20 @@ def test_fields_open_near_the_button_with_the_figure_visible(open_page, page, wi
         assert abs(button.bounding_box()["y"] - top) <= MAX_JUMP
         assert visit.page.locator(FIGURE).first.evaluate(IN_SIGHT)
         assert field.evaluate(IN_SIGHT)
-        assert visit.page.locator(MATRIX_WITHOUT_WORDS).count() == 0
         field.fill("3")
         visit.wait_for_rest()
         assert field.evaluate(IN_SIGHT)
         assert abs(button.bounding_box()["y"] - top) <= MAX_JUMP
         visit.page.locator(".live-bar button", has_text="Done").click()
     assert visit.errors == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_rows_of_course_inputs_are_labelled_while_editing(open_page, page):
+    visit = open_page(f"course/{page}")
+    for button in visit.page.locator(".live-try").all():
+        button.evaluate(SHOW)
+        button.click()
+        visit.page.locator(".live-field:focus").wait_for()
+        assert visit.page.locator(ROW_WITHOUT_HEADING).count() == 0
+        visit.page.locator(".live-bar button", has_text="Done").click()
