@@ -51,13 +51,16 @@ def test_random_edits_dim_every_sentence_about_the_words(open_page, page):
     assert visit.errors == []
 
 
+# An edit can make this sentence false, although the numbers are in the sections above it.
+SENTENCE_WITHOUT_NUMBERS = "finds its noun. But"
+
+
 def test_edit_dims_sentence_in_a_section_without_numbers(open_page):
     visit = open_page("course/order")
-    sentence = visit.page.locator("article > p", has_text="finds its noun. But")
+    sentence = visit.page.locator("article > p", has_text=SENTENCE_WITHOUT_NUMBERS)
     is_dimmed = "element => element.matches('.live-dimmed')"
     assert not sentence.evaluate(is_dimmed)
-    slider = visit.page.locator(".dare [data-control]").first
-    slider.focus()
+    visit.page.locator(".dare [data-control]").first.focus()  # the slider of a dare
     visit.page.keyboard.press("ArrowLeft")
     visit.wait_until("document.querySelector('article > .live-dimmed')")
     assert sentence.evaluate(is_dimmed)
