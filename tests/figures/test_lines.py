@@ -145,19 +145,30 @@ def test_many_lines_are_described_by_their_extremes():
     )
 
 
-@pytest.mark.parametrize(
-    ("query", "fans"),
-    [
-        (None, ["it: it to cat, it to mat", "sat: sat to cat, sat to mat, sat to on"]),
-        (0, ["cat0.7500: it to cat", "mat0.2500: it to mat", "on0: "]),
-    ],
-)
-def test_fans_hold_the_lines_that_stay_when_others_fade(query, fans):
-    picture = attention_lines(WEIGHTS, ["it", "sat"], ["cat", "mat", "on"], query=query)
+def fans_of(picture):
+    """Return, for each group of lines that fades as one, its texts and the pairs that its lines join."""
     root = ElementTree.fromstring(picture)
-    found = []
-    for fan in root.findall(f".//{SVG}g[@class='fan']"):
-        texts = "".join(node.text for node in fan.iter(f"{SVG}text"))
-        lines = [title.text.partition(":")[0] for title in fan.iter(f"{SVG}title")]
-        found.append(f"{texts}: {', '.join(lines)}")
-    assert found == fans
+    return [
+        (
+            [text.text for text in fan.iter(f"{SVG}text")],
+            [title.text.partition(":")[0] for title in fan.iter(f"{SVG}title")],
+        )
+        for fan in root.findall(f".//{SVG}g[@class='fan']")
+    ]
+
+
+def test_lines_of_each_query_fade_together():
+    picture = attention_lines(WEIGHTS, ["it", "sat"], ["cat", "mat", "on"])
+    assert fans_of(picture) == [
+        (["it"], ["it to cat", "it to mat"]),
+        (["sat"], ["sat to cat", "sat to mat", "sat to on"]),
+    ]
+
+
+def test_line_to_each_key_fades_with_its_weight_when_one_query_is_drawn():
+    picture = attention_lines(WEIGHTS, ["it", "sat"], ["cat", "mat", "on"], query=0)
+    assert fans_of(picture) == [
+        (["cat", "0.7500"], ["it to cat"]),
+        (["mat", "0.2500"], ["it to mat"]),
+        (["on", "0"], []),
+    ]
