@@ -76,7 +76,8 @@ def draw_rows(random, *shape):
     return random.uniform(-1, 1, shape)
 
 
-def assert_equal_fractions(actual, fractions):
+def assert_close_to_fractions(actual, fractions):
+    """Assert that floats equal the results of exact arithmetic, up to rounding."""
     np.testing.assert_allclose(actual, np.array(fractions, float), rtol=1e-9, atol=1e-12)
 
 
@@ -93,32 +94,34 @@ def draw_tokens(seed, n, d_k, d_v):
 
 
 @given(seeds, st.integers(1, 7), st.integers(1, 4), st.integers(1, 3))
-def test_delta_rule_token_by_token_equals_fractions(seed, n, d_k, d_v):
+def test_delta_rule_token_by_token_equals_exact_arithmetic(seed, n, d_k, d_v):
     _, *tokens = draw_tokens(seed, n, d_k, d_v)
-    assert_equal_fractions(token_by_token(*tokens), exact_states(*tokens))
+    assert_close_to_fractions(token_by_token(*tokens), exact_states(*tokens))
 
 
 @given(seeds, st.integers(1, 7), st.integers(1, 7), st.integers(1, 4), st.integers(1, 3))
-def test_delta_rule_in_chunks_equals_fractions(seed, n, chunk, d_k, d_v):
-    q, *others = tokens = draw_tokens(seed, n, d_k, d_v)
-    state, outputs = np.zeros((d_k, d_v)), []
+def test_delta_rule_in_chunks_equals_exact_arithmetic(seed, n, chunk, d_k, d_v):
+    q, k, v, strengths, gates = tokens = draw_tokens(seed, n, d_k, d_v)
+    state = np.zeros((d_k, d_v))
+    outputs = []
     for start in range(0, n, chunk):
         steps = one_chunk(*(rows[start : start + chunk] for rows in tokens), state, np)
         state = steps["state"]
-        outputs += [*steps["output"]]
-    _, *states = exact_states(*others)
-    assert_equal_fractions(state, states[-1])
-    assert_equal_fractions(outputs, [product(*rows) for rows in zip(exact(q), states, strict=True)])
+        outputs.extend(steps["output"])
+    _, *states = exact_states(k, v, strengths, gates)
+    assert_close_to_fractions(state, states[-1])
+    exact_outputs = [product(query, state) for query, state in zip(exact(q), states, strict=True)]
+    assert_close_to_fractions(outputs, exact_outputs)
 
 
 @given(seeds, st.integers(1, 6), st.integers(1, 4), st.integers(1, 3))
-def test_delta_rule_with_a_gate_for_each_feature_equals_fractions(seed, n, d_k, d_v):
+def test_delta_rule_with_a_gate_for_each_feature_equals_exact_arithmetic(seed, n, d_k, d_v):
     _, k, v, strengths, _ = draw_tokens(seed, n, d_k, d_v)
     gates = np.random.RandomState(seed).uniform(0, 1, (n, d_k))
     state = np.zeros((d_k, d_v))
     for key, value, strength, gate in zip(k, v, strengths, gates, strict=True):
         state, *_ = delta_rule.write(state, key, value, strength, gate[:, None])
-    assert_equal_fractions(state, exact_states(k, v, strengths, gates)[-1])
+    assert_close_to_fractions(state, exact_states(k, v, strengths, gates)[-1])
 
 
 def draw_whole_numbers(random, *shape):
