@@ -152,10 +152,12 @@ def test_provenance_has_definition_numpy_and_latex(site):
         assert label in page
 
 
-def test_provenances_of_several_examples_name_them(site):
+def test_page_with_two_examples_names_the_example_in_each_provenance(site):
     page = read_page(site, "mechanisms/self_attention")
     titles = [examples.load(name).TITLE for name in re.findall('data-of="(.*?)"', page)]
-    assert page.count("Press a number") == 1
+    assert page.count("Press a number") == 1, (
+        "only the first provenance explains how to use numbers"
+    )
     assert len(titles) == len(set(titles)) == 2
     for title in titles:
         assert f'aria-label="Where these numbers come from: “{title}”"' in page

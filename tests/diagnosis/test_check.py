@@ -338,7 +338,7 @@ def test_additive_mask_is_detected():
     assert report.is_correct
 
 
-def test_boolean_mask_that_is_neither_applied_nor_added_is_wrong():
+def test_adding_one_where_a_boolean_mask_is_false_is_wrong():
     def attention(query, key, value, attn_mask=None):
         if attn_mask is not None and attn_mask.dtype == bool:
             attn_mask = 1.0 - attn_mask

@@ -39,6 +39,11 @@ def lines_of(picture):
     return [shape for shape in shapes(picture) if shape.attributes.get("stroke-width") == "1.8"]
 
 
+def leaders_of(picture):
+    """Return the thin lines that lead from the end of a series to its name."""
+    return [shape for shape in shapes(picture) if shape.attributes.get("stroke-opacity") == "0.6"]
+
+
 def dashes_of(line):
     return line.attributes.get("stroke-dasharray")
 
@@ -144,7 +149,7 @@ def test_crowded_names_are_beside_their_lines_in_the_same_order():
     ends = {"low": 5.0, "high": 5.2, "far": 10.0, "lowest": 4.9}
     picture = chart(*(Series(name, [1, 100], [0, end]) for name, end in ends.items()))
     assert_readable(picture)
-    leaders = [line for line in shapes(picture) if line.attributes.get("stroke-opacity") == "0.6"]
+    leaders = leaders_of(picture)
     names = top_to_bottom(with_text(picture, name)[0] for name in ends)
     assert texts(names) == ["far", "high", "low", "lowest"]
     lines = dict(zip(ends, lines_of(picture), strict=True))
@@ -153,7 +158,7 @@ def test_crowded_names_are_beside_their_lines_in_the_same_order():
         (leader,) = [line for line in leaders if abs(line.corners[0][1] - end_y) <= ROUNDING]
         assert leader.corners[-1][1] == pytest.approx(name.centre[1], abs=ROUNDING)
         assert end_x < leader.box[0] < leader.box[2] < name.box[0]
-        # Each of the other names may push it up by one line.
+        # The names below it may push it up, each by at most one line.
         assert -ROUNDING < end_y - name.centre[1] < LINE_HEIGHT * len(ends)
 
 

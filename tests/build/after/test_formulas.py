@@ -46,7 +46,7 @@ def test_first_pages_maps_formulas_to_the_first_page():
     assert first_pages == {INLINE: "one", DISPLAYED: "one"}
 
 
-def test_insert_adds_html_and_mathml(typeset):
+def test_insert_replaces_pending_formulas_by_html_and_mathml(typeset):
     page = formulas.insert(PAGE, typeset(INLINE, DISPLAYED), look_up=None)
     assert page.count('<math xmlns="http://www.w3.org/1998/Math/MathML"') == 2
     assert page.count("katex-html") == 2

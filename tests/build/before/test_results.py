@@ -52,7 +52,7 @@ def test_measured_numbers_are_marked_as_computed(folder):
         ("toy.ratio.0", ValueError, "expected a value or named rows; toy.ratio.0 has rows without names"),
     ],
 )  # fmt: skip
-def test_wrong_reference_error_lists_known_names(folder, reference, error, message):
+def test_wrong_reference_error_says_what_was_expected(folder, reference, error, message):
     with pytest.raises(error) as caught:
         measured(reference, folder)
     assert caught.value.args[0] == message
