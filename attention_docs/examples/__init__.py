@@ -80,11 +80,11 @@ def write_expected(name: str, output: str) -> None:
     Raises:
         LookupError: as for `expected`.
     """
-    file, example = Path(inspect.getfile(load(name))), _doctest(name)
-    statement = f">>> {example.source}"
-    code = file.read_text("utf-8").replace(
-        f"{statement}{example.want}", f"{statement}{output}\n", 1
-    )
+    file = Path(inspect.getfile(load(name)))
+    doctest_of_example = _doctest(name)
+    statement = f">>> {doctest_of_example.source}"
+    committed = statement + doctest_of_example.want
+    code = file.read_text("utf-8").replace(committed, f"{statement}{output}\n", 1)
     file.write_text(code, "utf-8", newline="\n")
 
 
