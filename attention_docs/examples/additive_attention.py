@@ -86,8 +86,12 @@ w = [2, -1]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    inputs = (Q, K, V, W_1, W_2, w)
-    q, k, v, w_1, w_2, w_out = (xp.asarray(matrix, dtype=xp.float64) for matrix in inputs)
+    """Return the scores, weights and output of both kinds of attention.
+
+    `hidden_1` has the hidden units of the additive network for query 1, one row per key.
+    """
+    q, k, v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (Q, K, V))
+    w_1, w_2, w_out = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_1, W_2, w))
     dot = attention_steps(q, k, v)
     scores = additive_scores(q, k, w_1, w_2, w_out)
     weights = softmax(scores)
@@ -104,9 +108,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "w": w_out,
         "projected_queries": q @ w_1,
         "projected_keys": k @ w_2,
-        "hidden_1": xp.tanh(q[:1, :] @ w_1 + k @ w_2),  # for the first query, a row per key
+        "hidden_1": xp.tanh(q[:1, :] @ w_1 + k @ w_2),
         "additive_scores": scores,
-        "largest_possible_score": xp.sum(xp.abs(w_out)),
+        "largest_possible_score": xp.sum(xp.abs(w_out)),  # because |tanh| stays below 1
         "additive_weights": weights,
         "additive_output": weights @ v,
     }
