@@ -65,10 +65,14 @@ TITLE = "A one, a temperature, values made of keys, and slopes"
 SOURCE = "our own example"
 
 SCORES = [[2, 1, 0, -1], [-3, -4, -5, -6]]
-POSITIONS, TRAINED, GROWTH = [8190, 8191, 16383, 131071], 8192, 0.1
+POSITIONS = [8190, 8191, 16383, 131071]
+TRAINED_LENGTH = 8192
+GROWTH = 0.1
 ROW = [3, 2, 1, 0]
-RAW, SCALE = [7, 1], [1, 2]
-HEADS, POWER_BELOW = 6, 4  # POWER_BELOW is the largest power of two below HEADS
+RAW = [7, 1]
+SCALE = [1, 2]
+HEADS = 6
+POWER_BELOW = 4  # the largest power of two below HEADS
 
 QUERIES = ["some keys fit", "no key fits"]
 LABELS = {
@@ -80,6 +84,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the steps of all four calculations, which do not depend on each other."""
     return {
         **softmax_plus_one(xp),
         **temperature_by_position(xp),
@@ -90,10 +95,15 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def softmax_plus_one(xp: ModuleType) -> dict[str, Array]:
+    """Return the weights exp(s_j) / (1 + sum_k exp(s_k)) of each row of scores, and their sums.
+
+    In `plus_one_late`, the 1 is by mistake added after the maximum was subtracted.
+    """
     scores = xp.asarray(SCORES, dtype=xp.float64)
     maximum = xp.max(scores, axis=1, keepdims=True)
-    exponentials = xp.exp(scores - maximum)
+    exponentials = xp.exp(scores - maximum)  # cannot overflow
     total = xp.sum(exponentials, axis=1, keepdims=True)
+    # The exponentials are divided by exp(maximum), so the 1 is, too.
     plus_one = exponentials / (xp.exp(-maximum) + total)
     plus_one_late = exponentials / (1 + total)
     return {
@@ -106,10 +116,14 @@ def softmax_plus_one(xp: ModuleType) -> dict[str, Array]:
 
 
 def temperature_by_position(xp: ModuleType) -> dict[str, Array]:
-    """Compute the factors of queries, 1 + GROWTH log(1 + floor((position + 1) / TRAINED))."""
+    """Return the factor of the query at each position, and the weights of one row with a factor.
+
+    The factor is 1 + GROWTH log(1 + floor((position + 1) / TRAINED_LENGTH)). The weights `plain`
+    have the factor 1, and `sharp` the factor of the last position.
+    """
     positions, row = (xp.asarray(numbers, dtype=xp.float64) for numbers in (POSITIONS, ROW))
     # The floor, written with `ceil`, because the pages have no `floor`.
-    completed_lengths = -xp.ceil(-(positions + 1) / TRAINED)
+    completed_lengths = -xp.ceil(-(positions + 1) / TRAINED_LENGTH)
     temperatures = 1 + GROWTH * xp.log(1 + completed_lengths)
     return {
         "positions": positions,
@@ -121,6 +135,10 @@ def temperature_by_position(xp: ModuleType) -> dict[str, Array]:
 
 
 def values_from_keys(xp: ModuleType) -> dict[str, Array]:
+    """Return the key and the value of a token, both made from the projection `raw`.
+
+    `value_late` is a mistake: the norm is taken of the key, which is already scaled and rotated.
+    """
     raw, scale = (xp.asarray(numbers, dtype=xp.float64) for numbers in (RAW, SCALE))
     position = xp.asarray(1.0, dtype=xp.float64)  # turns the only pair of features by one radian
     key = rotary(scale * norm(raw, xp), position)
@@ -139,9 +157,10 @@ def alibi_slopes(heads: int, xp: ModuleType) -> Array:
 
 
 def alibi_slopes_in_code(xp: ModuleType) -> Array:
-    """Return the slopes for the largest power of two below HEADS, then more from twice as many.
+    """Return ALiBi's slopes as the authors' code computes them, (HEADS,).
 
-    The further slopes are the first, the third and so on of the slopes for 2 POWER_BELOW heads.
+    The first POWER_BELOW heads get the slopes of a model with POWER_BELOW heads. The others get
+    the first, the third and so on of the slopes of a model with twice as many heads.
     """
-    further_slopes = alibi_slopes(2 * POWER_BELOW, xp)[: 2 * (HEADS - POWER_BELOW) : 2]
-    return xp.concat([alibi_slopes(POWER_BELOW, xp), further_slopes])
+    further_slopes = alibi_slopes(2 * POWER_BELOW, xp)[::2]
+    return xp.concat([alibi_slopes(POWER_BELOW, xp), further_slopes[: HEADS - POWER_BELOW]])
