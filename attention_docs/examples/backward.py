@@ -151,24 +151,21 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    forward, target = distinct_sizes.steps(xp), xp.asarray(T, dtype=xp.float64)
+    """Return the gradients of the loss by every array, and what gradient descent does with them."""
+    forward = distinct_sizes.steps(xp)
+    target = xp.asarray(T, dtype=xp.float64)
     d_output = forward["output"] - target
-    q, k, v = forward["Q"], forward["K"], forward["V"]
-    gradients = attention_backward(d_output, q, k, v)
-    input_gradients = through_projections(xp, forward, gradients)
+    gradients = attention_backward(d_output, forward["Q"], forward["K"], forward["V"])
+    input_gradients = projection_gradients(xp, forward, gradients)
     weight_gradients = {name: input_gradients[f"d{name}"] for name in ("W_Q", "W_K", "W_V")}
 
     def loss_after(rate: float) -> Array:
-        """Return the loss after one step of gradient descent."""
+        """Return the loss after one step of gradient descent on W_Q, W_K and W_V."""
         w_q, w_k, w_v = (forward[name] - rate * d_w for name, d_w in weight_gradients.items())
         x_q, x_kv = forward["X_q"], forward["X_kv"]
         return loss(xp, attention_steps(x_q @ w_q, x_kv @ w_k, x_kv @ w_v).output, target)
 
     squared_norm = sum(xp.sum(d_w**2) for d_w in weight_gradients.values())
-    # Multiplying the scaled scores is the same as multiplying the scale, 1 / sqrt(d_k).
-    scales = [factor / k.shape[-1] ** 0.5 for factor in FACTORS]
-    weights_by_factor = [attention_steps(q, k, v, scale=scale).weights for scale in scales]
-    d_queries = [attention_backward(d_output, q, k, v, scale=scale).query for scale in scales]
     return {
         "T": target,
         "loss": loss(xp, forward["output"], target),
@@ -187,16 +184,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "expected": -RATE * squared_norm,
         "capped": SOFTCAP * xp.tanh(forward["scaled"] / SOFTCAP),
         "cap_slopes": 1 - xp.tanh(forward["scaled"] / SOFTCAP) ** 2,
-        "factors": xp.asarray(FACTORS),
-        "largest_weights": xp.stack([xp.max(weights, axis=-1) for weights in weights_by_factor]),
-        "largest_dQ": xp.stack([xp.max(xp.abs(d_query), axis=-1) for d_query in d_queries]),
+        **saturation(xp, forward, d_output),
     }
 
 
-def through_projections(
+def projection_gradients(
     xp: ModuleType, forward: dict[str, Array], gradients: AttentionGradients
 ) -> dict[str, Array]:
-    """Return the gradients of the weight matrices and of both inputs."""
+    """Return the gradients of W_Q, W_K, W_V and both inputs from those of Q, K and V."""
     transpose = xp.matrix_transpose
     x_q, x_kv = forward["X_q"], forward["X_kv"]
     w_q, w_k, w_v = forward["W_Q"], forward["W_K"], forward["W_V"]
@@ -206,6 +201,20 @@ def through_projections(
         "dW_V": transpose(x_kv) @ gradients.value,
         "dX_q": gradients.query @ transpose(w_q),
         "dX_kv": gradients.key @ transpose(w_k) + gradients.value @ transpose(w_v),
+    }
+
+
+def saturation(xp: ModuleType, forward: dict[str, Array], d_output: Array) -> dict[str, Array]:
+    """Return each query's largest weight and largest gradient for scores times each factor."""
+    q, k, v = forward["Q"], forward["K"], forward["V"]
+    # Multiplying the scaled scores is the same as multiplying the scale, 1 / sqrt(d_k).
+    scales = [factor / k.shape[-1] ** 0.5 for factor in FACTORS]
+    weights_by_factor = [attention_steps(q, k, v, scale=scale).weights for scale in scales]
+    d_queries = [attention_backward(d_output, q, k, v, scale=scale).query for scale in scales]
+    return {
+        "factors": xp.asarray(FACTORS),
+        "largest_weights": xp.stack([xp.max(weights, axis=-1) for weights in weights_by_factor]),
+        "largest_dQ": xp.stack([xp.max(xp.abs(d_query), axis=-1) for d_query in d_queries]),
     }
 
 
