@@ -217,40 +217,42 @@ D_Y = [[1, -1, 0, 0, 2], [0, 1, 1, -2, 0], [-1, 0, 2, 0, 1], [2, 0, 0, 1, -1]]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    inputs = {
-        "X": X,
-        "W_Q": W_Q,
-        "W_K": W_K,
-        "W_V": W_V,
-        "W_O": W_O,
-        "B": B,
-        "gain": GAIN,
-        "shift": SHIFT,
-        "dY": D_Y,
-    }
-    arrays = {name: xp.asarray(literal, dtype=xp.float64) for name, literal in inputs.items()}
-    x, w_q, w_k, w_v, w_o, mask, gain, shift, d_y = arrays.values()
+    """Compute the layer forward, then the gradients of its inputs, weights and steps backward.
+
+    `dK` and `dV` are sums over the two heads, which share keys and values.
+    """
+    arrays = given_arrays(xp)
+    x, mask, d_y = arrays["X"], arrays["B"], arrays["dY"]
     transpose = xp.matrix_transpose
 
-    query = split_heads(x @ w_q, HEADS)  # (2, 4, 3)
-    key, value = split_heads(x @ w_k, 1), split_heads(x @ w_v, 1)  # (1, 4, 3), (1, 4, 1)
+    # Forward.
+    query = split_heads(x @ arrays["W_Q"], HEADS)  # (2, 4, 3)
+    key = split_heads(x @ arrays["W_K"], 1)  # (1, 4, 3)
+    value = split_heads(x @ arrays["W_V"], 1)  # (1, 4, 1)
     attention = attention_steps(query, key, value, mask, enable_gqa=True)
     merged = merge_heads(attention.output)  # (4, 2)
-    summed = x + merged @ w_o
+    summed = x + merged @ arrays["W_O"]
     normed, std = normalise(xp, summed)
 
-    d_normed = d_y * gain
+    # Backward, in the reverse order.
+    d_normed = d_y * arrays["gain"]
     d_summed = norm_backward(xp, normed, std, d_normed)
-    d_merged = d_summed @ transpose(w_o)
+    d_merged = d_summed @ transpose(arrays["W_O"])
     d_heads = split_heads(d_merged, HEADS)  # (2, 4, 1)
     gradients = attention_backward(d_heads, query, key, value, mask, enable_gqa=True)
-    # `gradients` sums dK and dV over the heads that share them; these are of each head alone.
+    # The same for each head alone, because `gradients` has only the sums of dK and of dV.
     head_1, head_2 = (
         attention_backward(d_heads[i, :, :], query[i, :, :], key[0, :, :], value[0, :, :], mask)
         for i in range(HEADS)
     )
-    d_q, d_k, d_v = (merge_heads(d) for d in (gradients.query, gradients.key, gradients.value))
-    through_attention = d_q @ transpose(w_q) + d_k @ transpose(w_k) + d_v @ transpose(w_v)
+    d_q = merge_heads(gradients.query)  # (4, 6)
+    d_k = merge_heads(gradients.key)  # (4, 3)
+    d_v = merge_heads(gradients.value)  # (4, 1)
+    through_attention = (
+        d_q @ transpose(arrays["W_Q"])
+        + d_k @ transpose(arrays["W_K"])
+        + d_v @ transpose(arrays["W_V"])
+    )
     return {
         **arrays,
         "weights_1": attention.weights[0, :, :],
@@ -259,7 +261,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "summed": summed,
         "std": std[:, 0],
         "normed": normed,
-        "Y": gain * normed + shift,
+        "Y": arrays["gain"] * normed + arrays["shift"],
         "d_gain": xp.sum(d_y * normed, axis=0),
         "d_shift": xp.sum(d_y, axis=0),
         "d_normed": d_normed,
@@ -283,15 +285,42 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
+def given_arrays(xp: ModuleType) -> dict[str, Array]:
+    """Return the input, the weights, the mask and the gradient dY as arrays, by name."""
+    literals = {
+        "X": X,
+        "W_Q": W_Q,
+        "W_K": W_K,
+        "W_V": W_V,
+        "W_O": W_O,
+        "B": B,
+        "gain": GAIN,
+        "shift": SHIFT,
+        "dY": D_Y,
+    }
+    return {name: xp.asarray(literal, dtype=xp.float64) for name, literal in literals.items()}
+
+
 def normalise(xp: ModuleType, rows: Array) -> tuple[Array, Array]:
-    """Shift and scale every row to mean 0 and variance 1; return the divisors as well."""
+    """Shift and scale every row to mean 0 and variance 1.
+
+    Returns:
+        The rows, and the standard deviation that each was divided by, (n, 1).
+    """
     centred = rows - xp.mean(rows, axis=-1, keepdims=True)
     std = xp.sqrt(xp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
     return centred / std, std
 
 
 def norm_backward(xp: ModuleType, normed: Array, std: Array, d_normed: Array) -> Array:
-    """Return the gradient of the rows that `normalise` was applied to."""
+    """Return the gradient with respect to the rows that were normalised.
+
+    Args:
+        xp: the array library.
+        normed: (n, d) the rows after the norm.
+        std: (n, 1) their standard deviations before it.
+        d_normed: (n, d) the gradient with respect to `normed`.
+    """
     mean = xp.mean(d_normed, axis=-1, keepdims=True)
     projection = xp.mean(d_normed * normed, axis=-1, keepdims=True)
     return (d_normed - mean - normed * projection) / std
