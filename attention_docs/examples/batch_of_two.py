@@ -137,27 +137,34 @@ W_V = [
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    x, w_q, w_k, w_v = (xp.asarray(array, dtype=xp.float64) for array in (X, W_Q, W_K, W_V))
+    """Attend in both sequences with one call, with one call each, and by mistake as one sequence.
+
+    `same_apart` is whether the calls for each sequence give the same output as the call for both.
+    """
+    x = xp.asarray(X, dtype=xp.float64)
+    w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))
     q, k, v = x @ w_q, x @ w_k, x @ w_v  # (2, 4, 3), (2, 4, 3), (2, 4, 5)
-    together = attention_steps(q, k, v)
+    attention = attention_steps(q, k, v)
     separate_output = xp.stack(
         [attention_steps(q[i, ...], k[i, ...], v[i, ...]).output for i in (0, 1)]
     )
-    joined = attention_steps(*(xp.reshape(rows, (8, rows.shape[-1])) for rows in (q, k, v)))
+    tokens = x.shape[0] * x.shape[1]
+    joined_q, joined_k, joined_v = (xp.reshape(rows, (tokens, -1)) for rows in (q, k, v))
+    joined = attention_steps(joined_q, joined_k, joined_v)
     batch = {
         "X": x,
         "Q": q,
         "K": k,
         "V": v,
-        "weights": together.weights,
-        "output": together.output,
+        "weights": attention.weights,
+        "output": attention.output,
     }
     return {
         "W_Q": w_q,
         "W_K": w_k,
         "W_V": w_v,
         **{f"{name}_{i + 1}": array[i, ...] for name, array in batch.items() for i in (0, 1)},
-        "same_apart": xp.all(xp.abs(together.output - separate_output) < 1e-12),
+        "same_apart": xp.all(xp.abs(attention.output - separate_output) < 1e-12),
         "joined_weights": joined.weights,
         "joined_output": joined.output,
     }
