@@ -157,16 +157,22 @@ RANDOM = numpy.random.RandomState(42)
 DATA = RANDOM.randn(1, 10, 4).tolist()
 WEIGHTS = [RANDOM.randn(4, 4).tolist() for _ in "QKV"]
 INJECTED = [2, -2, 2, -2]
+QUERY, KEY = 2, 5  # the indices of the query and the key that become INJECTED
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    data, weights = inputs(xp)
-    q, k, v = projections(xp, data, weights)
+    """Attend with the similar pair injected, and once more without it and with doubled values.
+
+    `q_lengths` and `k_lengths` are the Euclidean norms of the queries and keys.
+    """
+    data, matrices = inputs(xp)
+    q, k, v = projections(xp, data, matrices)
     attention = attention_steps(q, k, v)
     doubled = attention_steps(q, k, 2 * v)
-    before = attention_steps(*(data @ w for w in weights)).weights
+    weights_before = attention_steps(*(data @ matrix for matrix in matrices)).weights
     q_lengths, k_lengths = lengths(xp, q), lengths(xp, k)
-    smallest, largest = xp.min(v, axis=1, keepdims=True), xp.max(v, axis=1, keepdims=True)
+    smallest = xp.min(v, axis=1, keepdims=True)
+    largest = xp.max(v, axis=1, keepdims=True)
     batch = {
         "data": data,
         "Q": q,
@@ -181,11 +187,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "cosines": attention.scores / (q_lengths * xp.matrix_transpose(k_lengths)),
         "smallest_value": smallest[:, 0, :],
         "largest_value": largest[:, 0, :],
-        "before_2": before[:, 2, :],
-        "after_2": attention.weights[:, 2, :],
+        "before_2": weights_before[:, QUERY, :],
+        "after_2": attention.weights[:, QUERY, :],
     }
     return {
-        **{f"W_{letter}": matrix for letter, matrix in zip("QKV", weights, strict=True)},
+        **{f"W_{letter}": matrix for letter, matrix in zip("QKV", matrices, strict=True)},
         **{name: array[0, ...] for name, array in batch.items()},
         "is_a_blend": xp.all((smallest <= attention.output) & (attention.output <= largest)),
         "doubled_values_keep_the_weights": xp.all(doubled.weights == attention.weights),
@@ -194,19 +200,19 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def inputs(xp: ModuleType = numpy) -> tuple[Array, list[Array]]:
-    """Return the data (1, 10, 4) and three matrices (4, 4)."""
-    data, *weights = (xp.asarray(numbers, dtype=xp.float64) for numbers in (DATA, *WEIGHTS))
-    return data, weights
+    """Return the data, (1, 10, 4), and the matrices W_Q, W_K and W_V, (4, 4) each."""
+    data = xp.asarray(DATA, dtype=xp.float64)
+    return data, [xp.asarray(matrix, dtype=xp.float64) for matrix in WEIGHTS]
 
 
-def projections(xp: ModuleType, data: Array, weights: list[Array]) -> tuple[Array, Array, Array]:
+def projections(xp: ModuleType, data: Array, matrices: list[Array]) -> tuple[Array, Array, Array]:
     """Return queries, keys and values, (1, 10, 4) each, with the similar pair injected."""
-    q, k, v = (data @ matrix for matrix in weights)
-    return inject(xp, q, row=2), inject(xp, k, row=5), v
+    q, k, v = (data @ matrix for matrix in matrices)
+    return inject(xp, q, QUERY), inject(xp, k, KEY), v
 
 
 def inject(xp: ModuleType, rows: Array, row: int) -> Array:
-    """Return the rows, (1, 10, 4), with one of them replaced by `INJECTED`."""
+    """Return the rows, (1, 10, 4), with the row at this index replaced by `INJECTED`."""
     is_replaced = xp.arange(rows.shape[1])[:, None] == row
     return xp.where(is_replaced, xp.asarray(INJECTED, dtype=xp.float64), rows)
 
