@@ -30,13 +30,14 @@ NUMBERS = [
     512 + 64,  # DeepSeek-V2-Lite: the latent and the rotary key
     16 * (128 + 64) + 16 * 128,  # DeepSeek-V2-Lite: the keys and values of each head
 ]
-BYTES = 2
+BYTES_PER_NUMBER = 2
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the number of layers, the numbers per token and layer, and the bytes per token."""
     layers, numbers = (xp.asarray(counts, dtype=xp.float64) for counts in (LAYERS, NUMBERS))
     return {
         "layers": layers,
         "numbers": numbers,
-        "bytes": layers * numbers * BYTES,
+        "bytes": layers * numbers * BYTES_PER_NUMBER,
     }
