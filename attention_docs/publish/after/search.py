@@ -19,8 +19,8 @@ from attention_docs.publish.inserts import FORMULA
 
 # Exercises repeat the sections before them, and papers have a page of their own.
 EXCLUDED_SECTIONS = ("#exercises", "#where-this-comes-from")
-# The weight of the sections of some pages in the ranking, by the start of their address. Other
-# sections have the weight 1. Tuned by hand until tests/browser/queries.txt led to its pages.
+# The weight of the sections of some pages in the ranking, by the start of their location. Tuned by
+# hand until tests/browser/queries.txt led to its pages.
 BOOSTS = {
     "course/": 1.5,
     "glossary/": 1.2,
@@ -94,7 +94,7 @@ def searchable_sections(sections: Iterable[Section], pages: Mapping[str, str]) -
         if fragment:
             yield with_keywords(section, page_title)
             continue
-        # The beginning of a page, which comes before the other sections of the page.
+        # A section without a fragment is the beginning of a page, before its other sections.
         page_title = section["title"]
         # The offline site has the URL of the file, not of its folder.
         html = pages.get(f"{url}index.html") or pages.get(url, "")
@@ -106,19 +106,32 @@ def searchable_sections(sections: Iterable[Section], pages: Mapping[str, str]) -
             yield with_keywords(term, page_title)
 
 
-def with_keywords(section: Section, page_title: str, about: str = "") -> Section:
-    """Return a section with its boost, and with keywords that find it.
+def with_keywords(section: Section, page_title: str, page_description: str = "") -> Section:
+    """Return a section with its weight in the ranking, and with keywords that find it.
+
+    The keywords are the title of the page, its description, and the synonyms of both the section's
+    title and the description.
 
     Args:
         section: the section.
         page_title: the title of its page.
-        about: the description of the page, if the section is its beginning.
+        page_description: the description of the page, if the section is the page's beginning.
     """
-    synonyms_of_section = synonyms(f"{section['title']} {about}")
-    keywords = " ".join(filter(None, (page_title, about, synonyms_of_section)))
-    location = section["location"]
-    boosts = (boost for start, boost in BOOSTS.items() if location.startswith(start))
-    return {**section, "keywords": keywords, "boost": next(boosts, 1.0)}
+    section_synonyms = synonyms(f"{section['title']} {page_description}")
+    keywords = " ".join(filter(None, (page_title, page_description, section_synonyms)))
+    return {**section, "keywords": keywords, "boost": ranking_weight(section["location"])}
+
+
+def ranking_weight(location: str) -> float:
+    """Return the factor by which the search multiplies the score of a section.
+
+    >>> ranking_weight("course/scores/#the-root"), ranking_weight("about/")
+    (1.5, 1.0)
+    """
+    for start, boost in BOOSTS.items():
+        if location.startswith(start):
+            return boost
+    return 1.0
 
 
 def definitions(url: str, html: str) -> Iterator[Section]:
@@ -144,4 +157,5 @@ def description(html: str) -> str:
 
 
 def write_json(path: Path, content: Any) -> None:
+    """Write content as compact JSON, whose bytes are the same in each build."""
     path.write_text(json.dumps(content, separators=(",", ":"), sort_keys=True), encoding="utf-8")

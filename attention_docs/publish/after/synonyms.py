@@ -1,8 +1,9 @@
-"""Search terms that people type for words in a title or a description."""
+"""Words that people type into the search instead of the words that a page uses."""
 
 import re
 
-# For the start of a word or phrase on the pages, other search terms for it.
+# For a phrase in a title or a description, other search terms. The last word of a phrase may be cut
+# short, so that "saturat" stands for "saturated" and "saturation".
 SYNONYMS = {
     "additive score": "bahdanau",
     "around the softmax": "qk-norm qk_norm rmsnorm output gate gated softmax1 off by one k=v",
@@ -49,13 +50,16 @@ SYNONYMS = {
     "variance of": "sqrt sqrt(d_k) square root divide",
     "word order": "positional position",
 }
-PATTERNS = {start: re.compile(rf"\b{re.escape(start)}", re.IGNORECASE) for start in SYNONYMS}
+PATTERNS = {
+    re.compile(rf"\b{re.escape(phrase)}", re.IGNORECASE): terms
+    for phrase, terms in SYNONYMS.items()
+}
 
 
-def synonyms(text: str) -> str:
-    """Return the search terms for the words of a text.
+def synonyms(title: str) -> str:
+    """Return the search terms of every phrase of `SYNONYMS` that occurs in a title.
 
-    >>> synonyms("Rotary positions")
+    >>> synonyms("Rotary positions")  # "pe" stands for "position", the others for "rotary"
     'pe rope embedding'
     """
-    return " ".join(SYNONYMS[start] for start, pattern in PATTERNS.items() if pattern.search(text))
+    return " ".join(terms for pattern, terms in PATTERNS.items() if pattern.search(title))
