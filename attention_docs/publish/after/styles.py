@@ -19,8 +19,9 @@ NAME_ATTRIBUTES = (
 )
 # Scripts that write into pages, except Plotly, which has its own styles.
 SCRIPTS = ("assets/*.js", "assets/javascripts/*.js")
-# Needed only on pages of the reference.
+# The link to the style sheet of mkdocstrings, and an attribute of the elements that need it.
 REFERENCE_SHEET = re.compile(r'<link rel="stylesheet" href="[^"]*assets/_mkdocstrings\.css">')
+REFERENCE_CLASS = 'class="doc '
 USED_VARIABLE = re.compile(r"var\((--[\w-]+)")
 WORD = re.compile(r"[\w-]+")
 COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
@@ -56,12 +57,12 @@ def remove_unused(site: Path) -> None:
         if is_linked:
             new_names[path.name] = rename_after_content(path, sheet)
     for path, page in pages.items():
-        path.write_bytes(with_style_sheets(page, new_names).encode())
+        path.write_bytes(update_links(page, new_names).encode())
 
 
 def used_css(styles: Iterable[str], pages: Collection[str], scripts: Iterable[str]) -> list[str]:
-    """Return each style sheet with the rules and variables that pages or scripts may use."""
-    # Any word of a script may be a name that it sets, or a variable that it reads.
+    """Return each style sheet with only the rules and variables that pages or scripts may use."""
+    # Any word of a script may be a class that it sets, or a variable that it reads.
     script_words = {word for script in scripts for word in WORD.findall(script)}
     names = script_words | names_in(pages)
     variables = {name for page in pages for name in USED_VARIABLE.findall(page)}
@@ -69,15 +70,21 @@ def used_css(styles: Iterable[str], pages: Collection[str], scripts: Iterable[st
     return remove_unused_variables(matching, script_words | variables)
 
 
-def with_style_sheets(page: str, new_names: Mapping[str, str]) -> str:
-    """Link a page to the renamed style sheets, and to the sheet of the reference only if needed.
+def update_links(page: str, new_names: Mapping[str, str]) -> str:
+    """Replace the names of renamed style sheets in the links of a page.
+
+    The link to the style sheet of mkdocstrings is removed from pages that document no functions,
+    because they have no elements to which its rules apply.
+
+    Args:
+        page: the HTML of the page.
+        new_names: the new name of each renamed style sheet, by its old name.
 
     >>> page = '<link rel="stylesheet" href="../assets/site.css"><h1>Masks</h1>'
-    >>> with_style_sheets(page, {"site.css": "site.0a1b2c3d.css"})
+    >>> update_links(page, {"site.css": "site.0a1b2c3d.css"})
     '<link rel="stylesheet" href="../assets/site.0a1b2c3d.css"><h1>Masks</h1>'
     """
-    documents_names = 'class="doc ' in page
-    if not documents_names:
+    if REFERENCE_CLASS not in page:
         page = REFERENCE_SHEET.sub("", page)
     for name, new_name in new_names.items():
         page = page.replace(f'/{name}"', f'/{new_name}"')
@@ -107,7 +114,7 @@ def names_in(pages: Iterable[str]) -> set[str]:
 
 
 def remove_unmatched_rules(style: str, names: Set[str]) -> str:
-    """Remove the rules of a style sheet that no element with these names can match.
+    """Remove the rules of a style sheet that no element with these classes and ids can match.
 
     >>> style = ".a, .b { top: 0 } @media print { .b { top: 1px } } p:not(.b) {}"
     >>> remove_unmatched_rules(style, {"a"})
@@ -117,7 +124,10 @@ def remove_unmatched_rules(style: str, names: Set[str]) -> str:
 
 
 def matching_rules(style: str, names: Set[str]) -> Iterator[str]:
-    """Yield the rules of a style sheet that can match, without the selectors that cannot."""
+    """Yield the rules that an element with these classes and ids can match.
+
+    In a list of selectors, those that cannot match are left out.
+    """
     for selectors, body in rules(style):
         if selectors.lstrip().startswith(("@media", "@supports")):
             nested_rules = "".join(matching_rules(body, names))
@@ -137,24 +147,26 @@ def rules(style: str) -> Iterator[tuple[str, str]]:
     >>> list(rules("a{top:0}@media print{b{top:1px}}"))
     [('a', 'top:0'), ('@media print', 'b{top:1px}')]
     """
-    depth = 0
-    start = opening = 0  # of the current top-level rule
+    depth = 0  # the number of open braces
+    rule_start = 0  # of the current top-level rule
+    body_start = 0
     for match in BRACE_OR_STRING.finditer(style):
         if match[0] == "{":
             if depth == 0:
-                opening = match.start()
+                body_start = match.end()
             depth += 1
         elif match[0] == "}":
             depth -= 1
             if depth == 0:
-                yield style[start:opening], style[opening + 1 : match.start()]
-                start = match.end()
+                yield style[rule_start : body_start - 1], style[body_start : match.start()]
+                rule_start = match.end()
 
 
 def can_match(selector: str, names: Set[str]) -> bool:
-    """Whether an element with only these classes, ids and attributes can match a selector.
+    """Whether an element that has no other classes and ids than these can match a selector.
 
-    A selector that restyles all elements while the theme changes colours counts as unused.
+    The answer is also False for a selector that restyles every element of a page while the theme
+    changes colours, because that is slow and the site has a narrower rule instead.
     """
     if RESTYLES_ALL.fullmatch(selector):
         return False
@@ -163,7 +175,7 @@ def can_match(selector: str, names: Set[str]) -> bool:
 
 
 def remove_unused_variables(styles: list[str], used_elsewhere: Set[str]) -> list[str]:
-    """Remove the variables of style sheets that neither these nor anything else uses.
+    """Remove the variables that no style sheet uses, unless `used_elsewhere` has their names.
 
     >>> remove_unused_variables(["a{--x:1;--y:var(--x);top:var(--z)}", "b{--z:0}"], set())
     ['a{top:var(--z)}', 'b{--z:0}']
