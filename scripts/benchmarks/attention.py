@@ -18,7 +18,7 @@ import numpy as np
 
 import results
 from attention_docs import attend_tile, attention_steps, merge
-from attention_docs import scaled_dot_product_attention as ours
+from attention_docs import scaled_dot_product_attention as attention
 from attention_docs.inputs import prepare_inputs
 from attention_docs.kernels.blockwise import block_size, bounded_weights, online_weights
 from attention_docs.kernels.exponential import fastest_exp
@@ -28,19 +28,22 @@ from results import NOT_MEASURED
 SHAPES = [(8, 2048, 64), (16, 1024, 64), (8, 4096, 64)]
 LENGTHS = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768]
 FEATURES = 64  # of a head
-LARGE = 40  # queries times this factor have scores in the hundreds, which need online weights
+LARGE_QUERIES = 40  # this factor makes scores in the hundreds, which need `online_weights`
 LONGEST_PLAIN = 4096  # beyond this, the scores of the plain formula take gigabytes
-PAUSE = 0.15  # seconds
+PAUSE_SECONDS = 0.15
 ROUNDS = 9
 SMALL_CALLS = 2000  # of a small input in a round
+CACHED_KEYS = 8192  # in the measurement of shared key heads
+TILE_WIDTH = 256  # keys
 HAS_TORCH = importlib.util.find_spec("torch") is not None
 
 
 def main():
+    """Run all measurements, and write them as JSON."""
     result = results.metadata()
     result["unit"] = "seconds; a ratio is the median of the ratios of the rounds"
     result["speed"] = [measure_speed(shape, causal) for causal in (False, True) for shape in SHAPES]
-    result["online"] = [measure_speed(SHAPES[0], causal, LARGE) for causal in (False, True)]
+    result["online"] = [measure_speed(SHAPES[0], causal, LARGE_QUERIES) for causal in (False, True)]
     result["row_by_row"] = measure_row_by_row((8, 1024, FEATURES))
     result["memory"] = measure_memory(32768)
     result["error"] = measure_error()
@@ -53,26 +56,29 @@ def main():
 
 
 def measure_speed(shape, causal, factor=1):
-    """Compare ours with its lower bounds, the plain formula and PyTorch.
-
-    The lower bounds compute small scores, because they do without the maximum of each row.
+    """Compare our attention with its lower bounds, the plain formula and PyTorch.
 
     Args:
         shape: the shape of query, key and value.
         causal: whether attention is causal.
-        factor: multiplies the queries; large scores take the online softmax.
+        factor: multiplies the queries of all but the lower bounds. The lower bounds do not subtract
+            the maximum of a row, so large scores would overflow there.
     """
-    small_query, key, value = normal(shape)
+    small_query, key, value = random_inputs(shape)
     query = factor * small_query
     if factor == 1:
-        weight_blocks, (exp, exp_factor) = bounded_weights, fastest_exp(np)
+        weight_blocks = bounded_weights
+        exp, exp_factor = fastest_exp(np)
     else:
-        weight_blocks, (exp, exp_factor) = online_weights, (np.exp, 1.0)
-    scaled = small_query * (exp_factor / math.sqrt(query.shape[-1]))
+        weight_blocks = online_weights
+        exp, exp_factor = np.exp, 1.0
+    scaled_query = small_query * (exp_factor / math.sqrt(query.shape[-1]))
     contenders = {
-        "ours": lambda: ours(query, key, value, is_causal=causal),
-        "products": lambda: products(small_query, key, value, causal, weight_blocks),
-        "floor": lambda: floor(scaled, key, value, causal, exp, weight_blocks),
+        "ours": lambda: attention(query, key, value, is_causal=causal),
+        "products": lambda: matrix_products(small_query, key, value, causal, weight_blocks),
+        "floor": lambda: products_and_exponentials(
+            scaled_query, key, value, causal, exp, weight_blocks
+        ),
     }
     if shape[-2] < LONGEST_PLAIN:
         contenders["plain"] = lambda: plain_attention(query, key, value, causal)
@@ -89,14 +95,15 @@ def measure_speed(shape, causal, factor=1):
 
 
 def measure_row_by_row(shape):
-    """Compare `row_by_row` with ours and with the products alone."""
-    arrays = normal(shape)
+    """Compare `row_by_row` with our attention and with the matrix products alone."""
+    arrays = random_inputs(shape)
     contenders = {
-        "ours": lambda: ours(*arrays),
-        "products": lambda: products(*arrays, causal=False),
+        "ours": lambda: attention(*arrays),
+        "products": lambda: matrix_products(*arrays, causal=False),
         "rows": lambda: row_by_row(*arrays),
     }
-    times = measure_in_turn(contenders, 3 * ROUNDS)  # because rounds vary by a tenth
+    # More rounds than elsewhere, because their times vary by a tenth.
+    times = measure_in_turn(contenders, 3 * ROUNDS)
     return {
         "shape": shape,
         "ratio": median_ratio(times["rows"], times["ours"]),
@@ -105,11 +112,12 @@ def measure_row_by_row(shape):
 
 
 def measure_memory(n):
-    """Return the peak memory in addition to arguments and output, and the size of all scores."""
-    arrays = normal((1, n, FEATURES))
-    ours(*(array[:, :512] for array in arrays))  # the first call allocates more
+    """Return the peak memory beside arguments and output in bytes, and the size of all scores."""
+    arrays = random_inputs((1, n, FEATURES))
+    # The first call of a process also allocates what later calls reuse.
+    attention(*(array[:, :512] for array in arrays))
     tracemalloc.start()
-    output = ours(*arrays)
+    output = attention(*arrays)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     all_scores = n * n * np.dtype("float32").itemsize
@@ -117,12 +125,15 @@ def measure_memory(n):
 
 
 def measure_error():
-    """Return the largest difference of ours and of PyTorch's from float64, over ten seeds."""
+    """Return the largest error of our float32 output and of PyTorch's, over ten random inputs.
+
+    The reference is computed in float64.
+    """
     largest = {"ours": 0.0, "torch": 0.0 if HAS_TORCH else NOT_MEASURED}
     for seed in range(10):
-        arrays = normal((4, 1024, FEATURES), seed)
+        arrays = random_inputs((4, 1024, FEATURES), seed)
         exact = attention_steps(*(array.astype("float64") for array in arrays)).output
-        largest["ours"] = max(largest["ours"], float(np.abs(ours(*arrays) - exact).max()))
+        largest["ours"] = max(largest["ours"], float(np.abs(attention(*arrays) - exact).max()))
         if HAS_TORCH:
             output = torch_attention(*arrays, causal=False)().numpy()
             largest["torch"] = max(largest["torch"], float(np.abs(output - exact).max()))
@@ -130,20 +141,21 @@ def measure_error():
 
 
 def measure_small_input():
-    """Compare ours with three lines of NumPy without argument checks, on a small input."""
-    query, key, value = normal((3, 2))
+    """Compare our attention of 3 tokens with the plain formula, which checks no arguments."""
+    arrays = random_inputs((3, 2))
 
-    def repeat(function):
-        return lambda: [function(query, key, value) for _ in range(SMALL_CALLS)]
+    def call_repeatedly(function):
+        """Return a function that calls `function` often enough to be measured."""
+        return lambda: [function(*arrays) for _ in range(SMALL_CALLS)]
 
-    contenders = {"ours": repeat(ours), "plain": repeat(plain_attention)}
+    contenders = {"ours": call_repeatedly(attention), "plain": call_repeatedly(plain_attention)}
     return compare(contenders, denominator="plain")
 
 
 def measure_length(n):
-    """Compare ours with PyTorch and the plain formula for n queries and keys."""
-    arrays = normal((1, n, FEATURES))
-    contenders = {"ours": lambda: ours(*arrays)}
+    """Compare our attention with PyTorch and the plain formula for n queries and keys."""
+    arrays = random_inputs((1, n, FEATURES))
+    contenders = {"ours": lambda: attention(*arrays)}
     if HAS_TORCH:
         contenders["torch"] = torch_attention(*arrays, causal=False)
     if n <= LONGEST_PLAIN:
@@ -157,40 +169,41 @@ def measure_decoding(n):
     BLAS is limited to one thread, because waking a second one after a pause often takes several
     times as long as the cached call. Recomputing still uses a thread for each core.
     """
-    query, key, value = normal((1, n + 1, FEATURES))
+    query, key, value = random_inputs((1, n + 1, FEATURES))
     contenders = {
-        "recomputed": lambda: ours(query, key, value, is_causal=True),
-        "cached": lambda: ours(query[:, -1:], key, value),
+        "recomputed": lambda: attention(query, key, value, is_causal=True),
+        "cached": lambda: attention(query[:, -1:], key, value),
     }
     with one_blas_thread():
         return {"n": n, **compare(contenders, numerator="recomputed", denominator="cached")}
 
 
-def measure_grouped_queries(key_heads, n=8192):
-    """Compare attention of a query with 8 heads of keys and values to `key_heads` heads."""
-    query, _, _ = normal((8, 1, FEATURES))
-    _, key, value = normal((8, n, FEATURES))
+def measure_grouped_queries(key_heads):
+    """Compare decoding a token with 8 heads of keys and values to `key_heads` shared ones."""
+    query, _, _ = random_inputs((8, 1, FEATURES))
+    _, key, value = random_inputs((8, CACHED_KEYS, FEATURES))
     shared_key, shared_value = key[:key_heads], value[:key_heads]
     contenders = {
-        "all": lambda: ours(query, key, value),
-        "grouped": lambda: ours(query, shared_key, shared_value, enable_gqa=True),
+        "all": lambda: attention(query, key, value),
+        "grouped": lambda: attention(query, shared_key, shared_value, enable_gqa=True),
     }
     comparison = compare(contenders, numerator="all", denominator="grouped")
-    return {"n": n, "key_heads": key_heads, **comparison}
+    return {"n": CACHED_KEYS, "key_heads": key_heads, **comparison}
 
 
-def measure_tiles(n, width=256):
-    """Compare the merged readable tiles with our blocks and with the plain formula."""
-    query, key, value = normal((1, n, FEATURES))
+def measure_tiles(n):
+    """Compare attention by `attend_tile` and `merge` with our attention and the plain formula."""
+    query, key, value = random_inputs((1, n, FEATURES))
 
     def merge_tiles():
-        slices = (slice(start, start + width) for start in range(0, n, width))
-        states = (attend_tile(query, key[:, keys], value[:, keys]) for keys in slices)
+        """Compute attention to each tile of keys, and merge the results."""
+        tiles = (slice(start, start + TILE_WIDTH) for start in range(0, n, TILE_WIDTH))
+        states = (attend_tile(query, key[:, tile], value[:, tile]) for tile in tiles)
         return functools.reduce(merge, states).output
 
     contenders = {
         "tiles": merge_tiles,
-        "ours": lambda: ours(query, key, value),
+        "ours": lambda: attention(query, key, value),
         "plain": lambda: plain_attention(query, key, value),
     }
     return {"n": n, **compare(contenders, numerator="tiles")}
@@ -227,6 +240,7 @@ def summary(times, numerator="ours"):
 
 
 def median_ratio(numerators, denominators):
+    """Return the median of the ratios of two contenders' times in the same round."""
     pairs = zip(numerators, denominators)
     return statistics.median(numerator / denominator for numerator, denominator in pairs)
 
@@ -238,21 +252,24 @@ def measure_in_turn(contenders, rounds):
         run()
     for _ in range(rounds):
         for name, run in contenders.items():
-            time.sleep(PAUSE)
+            time.sleep(PAUSE_SECONDS)
             start = time.perf_counter()
             run()
             times[name].append(time.perf_counter() - start)
     return times
 
 
-def normal(shape, seed=0):
+def random_inputs(shape, seed=0):
     """Return normally distributed queries, keys and values of a shape, in float32."""
     generator = np.random.default_rng(seed)
     return [generator.standard_normal(shape, dtype="float32") for _ in range(3)]
 
 
 def torch_attention(query, key, value, causal):
-    """Return a function that calls PyTorch's, with four axes, because three would be slower."""
+    """Return a function that calls PyTorch's attention with these arrays.
+
+    They get a fourth axis, because PyTorch is slower with three.
+    """
     import torch
 
     tensors = [torch.from_numpy(array)[None] for array in (query, key, value)]
@@ -260,59 +277,80 @@ def torch_attention(query, key, value, causal):
     return lambda: attend(*tensors, is_causal=causal)[0]
 
 
-def products(query, key, value, causal, weight_blocks=bounded_weights):
-    """Compute only the matrix products, in the same blocks on the same threads."""
+def matrix_products(query, key, value, causal, weight_blocks=bounded_weights):
+    """Compute the matrix products of attention without the softmax, in the blocks of attention."""
     output = np.zeros_like(query, shape=(*query.shape[:-1], value.shape[-1]))
 
     def add_block(rows, keys):
-        output_rows = output[rows]  # a view
+        """Add the part of the output that comes from one block of keys."""
+        output_rows = output[rows]  # a view, through which += changes the output
         output_rows += query[rows] @ key[keys].T @ value[keys]
 
-    in_blocks(add_block, query, key, value, causal, weight_blocks)
+    for_each_block(add_block, query, key, value, causal, weight_blocks)
     return output
 
 
-def floor(scaled, key, value, causal, exp, weight_blocks=bounded_weights):
-    """Compute products, exponentials and sums only; return the undivided output and the sums.
+def products_and_exponentials(scaled_query, key, value, causal, exp, weight_blocks=bounded_weights):
+    """Compute only what blockwise attention cannot do without, in the blocks of attention.
 
-    This is what blockwise attention cannot do without.
+    These are the matrix products, the exponentials and their sums.
+
+    Returns:
+        The output before it is divided by the sums, and the sum of each row.
     """
-    output = np.zeros_like(scaled, shape=(*scaled.shape[:-1], value.shape[-1]))
-    sums = np.zeros_like(scaled, shape=(*scaled.shape[:-1], 1))
+    output = np.zeros_like(scaled_query, shape=(*scaled_query.shape[:-1], value.shape[-1]))
+    sums = np.zeros_like(scaled_query, shape=(*scaled_query.shape[:-1], 1))
     ones = np.ones_like(key, shape=(key.shape[-2], 1))
 
     def add_block(rows, keys):
-        weights = scaled[rows] @ key[keys].T
+        """Add the exponentials of one block to the sums, and the values they weight to the output.
+
+        Both are updated in place, through views of the rows.
+        """
+        weights = scaled_query[rows] @ key[keys].T
         exp(weights, out=weights)
-        row_sums, output_rows = sums[rows], output[rows]  # views
-        row_sums += weights @ ones[: weights.shape[-1]]
+        row_sums = sums[rows]
+        row_sums += weights @ ones[: weights.shape[-1]]  # this is faster than `weights.sum`
+        output_rows = output[rows]
         output_rows += weights @ value[keys]
 
-    in_blocks(add_block, scaled, key, value, causal, weight_blocks)
+    for_each_block(add_block, scaled_query, key, value, causal, weight_blocks)
     return output, sums
 
 
-def in_blocks(compute_block, query, key, value, causal, weight_blocks):
-    """Call a function with the indices of the queries and of the keys of each block.
+def for_each_block(compute_block, query, key, value, causal, weight_blocks):
+    """Call a function for each block of scores that our attention would compute at a time.
 
-    Our attention has the same blocks, on the same threads.
+    The blocks have the same sizes and run on the same threads as in our attention, so a difference
+    in time is a difference in what is computed.
+
+    Args:
+        compute_block: takes the index of the block's rows in the queries, and that of its keys. An
+            index is the head and a slice of positions.
+        query: (heads, m, d_k).
+        key: (heads, n, d_k).
+        value: (heads, n, d_v).
+        causal: whether to leave out the blocks above the diagonal.
+        weight_blocks: the function by which our attention computes weights, on which the sizes of
+            the blocks depend.
     """
     heads, query_count, _ = query.shape
     inputs = prepare_inputs(query, key, value, is_causal=causal).check_finite()
-    rows, columns = block_size(inputs, weight_blocks)
+    block_rows, block_columns = block_size(inputs, weight_blocks)
 
     def compute_rows(job):
-        """Compute the blocks of some rows; a causal mask leaves out blocks above the diagonal."""
+        """Compute the blocks of up to `block_rows` queries of one head."""
         head, start = job
-        stop = min(start + rows, query_count)
+        stop = min(start + block_rows, query_count)
         key_count = stop if causal else key.shape[-2]
-        for left in range(0, key_count, columns):
-            top = max(start, left) if causal else start
-            right = min(left + columns, key_count)
-            compute_block((head, slice(top, stop)), (head, slice(left, right)))
+        for first_key in range(0, key_count, block_columns):
+            # Under a causal mask, the queries before the first key see no key of the block.
+            first_query = max(start, first_key) if causal else start
+            last_key = min(first_key + block_columns, key_count)
+            compute_block((head, slice(first_query, stop)), (head, slice(first_key, last_key)))
 
     # The last rows come first, because causal attention takes longest there.
-    starts = reversed(range(0, query_count, rows))
+    starts = reversed(range(0, query_count, block_rows))
     run_parallel(compute_rows, list(itertools.product(range(heads), starts)))
 
 
