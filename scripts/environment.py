@@ -16,7 +16,7 @@ import sys
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OLDEST_PYTHON = (3, 11)
 VENV = os.path.join(ROOT, ".venv")
-PYTHON = os.path.join(VENV, *(("Scripts", "python.exe") if os.name == "nt" else ("bin", "python")))
+# The digests of the locks that are installed in .venv, by their names.
 STATE = os.path.join(VENV, "attention-docs.json")
 
 
@@ -29,35 +29,45 @@ def install(lock):
     if sys.version_info < OLDEST_PYTHON:
         version = "{}.{}.{}".format(*sys.version_info[:3])
         fail("Python {}.{} or newer is needed; this is {}".format(*OLDEST_PYTHON, version))
+    python = interpreter(VENV)
     digests = {name: lock_digest(name) for name in ("site", lock)}
-    state = read_state()
-    if all(state.get(name) == digest for name, digest in digests.items()):
-        return PYTHON
+    installed_digests = read_state()
+    if all(installed_digests.get(name) == digest for name, digest in digests.items()):
+        return python
     if not os.access(ROOT, os.W_OK):
         fail("cannot write to {}: the folder is read-only".format(ROOT))
     print_message("Installing requirements/{}.txt into .venv".format(lock))
     run([sys.executable, "-m", "venv", VENV])
-    pip = [PYTHON, "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
+    pip = [python, "-m", "pip", "install", "--no-input", "--disable-pip-version-check"]
     # On a terminal pip shows its progress; elsewhere "-qq" prints errors only.
     pip += [] if sys.stderr.isatty() else ["-qq"]
     run([*pip, "--require-hashes", "--requirement", lock_file(lock)], stdout=sys.stderr)
     run([*pip, "--no-deps", "--no-build-isolation", "--editable", ROOT], stdout=sys.stderr)
     with open(STATE, "w", encoding="utf-8") as file:
         json.dump(digests, file)
-    return PYTHON
+    return python
+
+
+def interpreter(folder):
+    """Return the path of the Python interpreter in the folder of a virtual environment."""
+    if os.name == "nt":
+        return os.path.join(folder, "Scripts", "python.exe")
+    return os.path.join(folder, "bin", "python")
 
 
 def lock_file(lock):
+    """Return the path of a lock, such as requirements/site.txt for `site`."""
     return os.path.join(ROOT, "requirements", lock + ".txt")
 
 
 def lock_digest(lock):
+    """Return the SHA-256 digest of a lock, which changes with each locked version."""
     with open(lock_file(lock), "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
 
 
 def read_state():
-    """Return the digests of the installed locks by name."""
+    """Return the digests of the locks that are installed in .venv; none if it is incomplete."""
     try:
         with open(STATE, encoding="utf-8") as file:
             return json.load(file)
@@ -91,7 +101,7 @@ def print_message(text):
 
 
 def fail(reason):
-    """Exit with a one-line message."""
+    """Exit with one line on stderr: the name of the script, and the reason."""
     sys.exit("{}: {}".format(os.path.basename(sys.argv[0]), reason))
 
 
