@@ -5,6 +5,7 @@ import sys
 
 
 def main():
+    """Clear the notebooks of the command line, and return the exit status."""
     changed = [path for path in sys.argv[1:] if remove_outputs(path)]
     for path in changed:
         print("outputs removed: {}".format(path))
@@ -14,15 +15,15 @@ def main():
 def remove_outputs(path):
     """Write a notebook without outputs, and return whether that changed the file."""
     with open(path, encoding="utf-8") as file:
-        before = file.read()
-    notebook = json.loads(before)
+        text = file.read()
+    notebook = json.loads(text)
     for cell in notebook["cells"]:
         if cell["cell_type"] == "code":
             cell.update(execution_count=None, outputs=[])
-    after = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
+    cleared_text = json.dumps(notebook, indent=1, ensure_ascii=False) + "\n"
     with open(path, "w", encoding="utf-8") as file:
-        file.write(after)
-    return before != after
+        file.write(cleared_text)
+    return cleared_text != text
 
 
 if __name__ == "__main__":
