@@ -62,8 +62,8 @@ def _cache_of(steps: Mapping[str, Array], length: int) -> Panel:
     width, height = WEIGHT_CELL
     left = WORDS_WIDTH + d_k * FEATURE_SIDE + 10
     value = cells.Grid(left, WORDS_HEIGHT, (width, FEATURE_SIDE), d_v, length)
-    key = cells.Grid(left, value.y + value.height + 8, (width, FEATURE_SIDE), d_k, length)
-    triangle = cells.Grid(left, key.y + key.height + 24, WEIGHT_CELL, length, length)
+    key = cells.Grid(left, value.bottom + 8, (width, FEATURE_SIDE), d_k, length)
+    triangle = cells.Grid(left, key.bottom + 24, WEIGHT_CELL, length, length)
     new_y = triangle.y + first * height
     query = cells.Grid(WORDS_WIDTH, new_y, (FEATURE_SIDE, height), length - first, d_k)
     output = cells.Grid(left + count * width + 10, new_y, query.cell, query.rows, d_v)
@@ -76,11 +76,11 @@ def _cache_of(steps: Mapping[str, Array], length: int) -> Panel:
     names_y = triangle.y - 12
     body = [
         title(left - 6, LINE_HEIGHT / 2, "the cache", None, "end"),
-        title(left - 6, value.centre((d_v - 1) / 2, 0)[1], "values", "value", "end"),
-        title(left - 6, key.centre((d_k - 1) / 2, 0)[1], "keys", "key", "end"),
-        title(query.x + query.width / 2, names_y, "query", "query"),
-        title(triangle.x + triangle.width / 2, names_y, "weights", "weights"),
-        title(output.x + output.width / 2, names_y, "output", "output"),
+        title(left - 6, value.row_middle((d_v - 1) / 2), "values", "value", "end"),
+        title(left - 6, key.row_middle((d_k - 1) / 2), "keys", "key", "end"),
+        title(query.middle_x, names_y, "query", "query"),
+        title(triangle.middle_x, names_y, "weights", "weights"),
+        title(output.middle_x, names_y, "output", "output"),
         cells.draw_upward_labels(value, words[:length]),
         cells.draw_row_labels(triangle._replace(x=WORDS_WIDTH), words[:length]),
         _to_come((value, key), triangle, count),
@@ -98,7 +98,7 @@ def _cache_of(steps: Mapping[str, Array], length: int) -> Panel:
     name = f"step {length - PROMPT}: {name}" if length > PROMPT else f"the prompt: {name}"
     description = f"The cache has the keys and values of {', '.join(words[:length])}."
     return Panel(
-        output.x + output.width,
+        output.right,
         bottom + work.height,
         "".join(body),
         f"{description} {work.description}",
@@ -341,7 +341,7 @@ def _bracketed(
         grids.append(factor.grid(x, top))
         x += grids[-1].width + FACTOR_GAP
     start, end = grids[first : first + 2]
-    width = end.x + end.width - start.x
+    width = end.right - start.x
     bracket = element(
         "rect",
         x=start.x - 8,
@@ -361,14 +361,12 @@ def _bracketed(
         (factors[outer], grids[outer]._replace(y=middle)),
     ):
         body.append(factor.draw(grid))
-        body.append(
-            title(grid.x + grid.width / 2, grid.y - 1.2 * LINE_HEIGHT, factor.name, factor.role)
-        )
+        body.append(title(grid.middle_x, grid.y - 1.2 * LINE_HEIGHT, factor.name, factor.role))
     result_name = name.partition(",")[0]
     answer = cells.Grid(0, middle + TALLEST + 2 * LINE_HEIGHT, NUMBER_CELL, *result.shape)
     answer = answer._replace(x=(total - answer.width) / 2)
     work = f"{number(_multiplications_of(factors, first))} multiplications"
-    bottom = answer.y + answer.height + LINE_HEIGHT
+    bottom = answer.bottom + LINE_HEIGHT
     body += [
         title(total / 2, answer.y - LINE_HEIGHT / 2 - 2, result_name, result_name),
         _named_cells(answer, result_name, result, result_name, columns),
@@ -391,14 +389,14 @@ def _named_cells(
 ) -> str:
     """Draw a matrix of one row, and below it the names of its columns, if they have any."""
     scale = scale_of("diverging", name, row, role)
-    below = grid.y + grid.height + LINE_HEIGHT / 2 + 2
-    names = (label(grid.centre(0, j)[0], below, column) for j, column in enumerate(columns))
+    below = grid.bottom + LINE_HEIGHT / 2 + 2
+    names = (label(grid.column_middle(j), below, column) for j, column in enumerate(columns))
     return cells.draw_cells(grid, row, scale, None, True) + "".join(names)
 
 
 def _blank(grid: cells.Grid, role: str | None) -> str:
     """Draw the lines of a matrix whose numbers do not matter."""
-    right, bottom = grid.x + grid.width, grid.y + grid.height
+    right, bottom = grid.right, grid.bottom
     columns = "".join(
         f"M{grid.x + i * UNIT:g} {grid.y:g}V{bottom:g}" for i in range(grid.columns + 1)
     )

@@ -77,12 +77,12 @@ def masks_joined(steps_of: StepsOf) -> Html:
         rows, columns = labels("causal_padding", step)
         grid = Grid(62, 76, MIN_CELL, *mask.shape)
         body = [
-            title(grid.x + grid.width / 2, LINE_HEIGHT / 2, name, None),
+            title(grid.middle_x, LINE_HEIGHT / 2, name, None),
             draw_row_labels(grid, rows),
             draw_upward_labels(grid, columns),
             draw_cells(grid, mask, scale_of("sequential", name, mask), None, True),
         ]
-        size = grid.x + grid.width, grid.y + grid.height
+        size = grid.right, grid.bottom
         panels.append(Panel(*size, "".join(body), describe(name, mask), name=name))
     return beside(panels, "Three masks")
 
@@ -173,7 +173,7 @@ def _clocks(matrix: Array, position: int) -> Panel:
         draw_cells(grid, row, scale, None, True),
     ]
     description = f"Sine and cosine of each clock: {', '.join(map(number, row[0]))}."
-    height = grid.y + grid.height
+    height = grid.bottom
     return Panel(grid.width + 4, height, "".join(body), description, name=f"position {position}")
 
 

@@ -191,7 +191,7 @@ def heads_of_a_sentence(steps_of: StepsOf) -> Html:
         mark = cells.draw_row_labels(grid, [""] * they + ["they"])
         body = word_cells(grid, steps[step], "output", examples.labels("course_heads", step)[1])
         heading = label(grid.x, LINE_HEIGHT / 2, name, "start", font_weight="bold")
-        width, height = grid.x + grid.width + 2, grid.y + grid.height
+        width, height = grid.right + 2, grid.bottom
         panels.append(
             Panel(
                 width, height, heading + body + mark, cells.describe(name, steps[step]), name=name
@@ -209,13 +209,13 @@ def _heads_attend(steps: Mapping[str, Array], they: int) -> Panel:
         weights, output = steps[f"weights_{head}"], steps[f"head_{head}"]
         top = HEADS_TOP + (head - 1) * (HEAD_ROWS * HEAD_CELL[1] + HEADS_GAP)
         grid = cells.Grid(76, top, HEAD_CELL, *weights.shape)
-        result = cells.Grid(grid.x + grid.width + 36, top, HEAD_CELL, *output.shape)
+        result = cells.Grid(grid.right + 36, top, HEAD_CELL, *output.shape)
         is_first = head == 1
         body += [
             vertical_label(8, top + grid.height / 2, f"head {head}"),
             cells.draw_row_labels(grid, words),
             word_cells(grid, weights, "weights", words if is_first else []),
-            label(result.x - 18, result.centre(2, 0)[1], "V ="),
+            label(result.x - 18, result.row_middle(2), "V ="),
             word_cells(result, output, "output", features if is_first else []),
         ]
         description += [
@@ -223,7 +223,7 @@ def _heads_attend(steps: Mapping[str, Array], they: int) -> Panel:
             cells.describe(f"Output of head {head}", output),
         ]
     return Panel(
-        result.x + result.width + 2,
+        result.right + 2,
         top + result.height,
         "".join(body),
         " ".join(description),

@@ -232,9 +232,9 @@ def _overview(sentence: Mapping[str, Any]) -> Panel:
     body = [
         label(LEFT, LINE_HEIGHT / 2, "layer", "start"),
         vertical_label(LINE_HEIGHT / 2, TOP + height / 2, "head"),
-        *(label(LEFT + grid.centre(0, i)[0], TOP - 10, number(i)) for i in sorted(layer_ticks)),
+        *(label(LEFT + grid.column_middle(i), TOP - 10, number(i)) for i in sorted(layer_ticks)),
         *(
-            label(LEFT - 8, TOP + grid.centre(i, 0)[1], number(i), "end")
+            label(LEFT - 8, TOP + grid.row_middle(i), number(i), "end")
             for i in range(len(layers[0]))
         ),
         translated(
@@ -337,8 +337,8 @@ def _draw_enlarged(tokens: Sequence[str], rows: Rows, name: str) -> Panel:
                 box = f"{corner}h{width}v{height}h-{width}z"
                 boxes.append(element("path", d=box, **scale.paint(percent)))
                 numbers.append(label(*grid.centre(row, column), number(percent)))
-    bottom = grid.y + grid.height
-    centre = grid.x + grid.width / 2
+    bottom = grid.bottom
+    centre = grid.middle_x
     body = [
         title(centre, LINE_HEIGHT / 2, name, "weights"),
         element("g", *boxes, class_="boxes", **scale.group),
@@ -346,7 +346,7 @@ def _draw_enlarged(tokens: Sequence[str], rows: Rows, name: str) -> Panel:
         _stairs(grid),
         cells.draw_row_labels(grid, tokens),
         *(_label_below(grid, column, token) for column, token in enumerate(tokens)),
-        vertical_label(LINE_HEIGHT / 2, grid.y + grid.height / 2, "asks"),
+        vertical_label(LINE_HEIGHT / 2, grid.middle_y, "asks"),
         label(centre, bottom + margin + LINE_HEIGHT / 2, "is asked"),
     ]
     largest = ", ".join(
@@ -354,13 +354,13 @@ def _draw_enlarged(tokens: Sequence[str], rows: Rows, name: str) -> Panel:
         for token, row in zip(tokens, rows, strict=True)
     )
     description = f"The largest weight that each token gives, in percent: {largest}."
-    return Panel(grid.x + grid.width, bottom + margin + LINE_HEIGHT, "".join(body), description)
+    return Panel(grid.right, bottom + margin + LINE_HEIGHT, "".join(body), description)
 
 
 def _stairs(grid: cells.Grid) -> str:
     """Draw thin lines around the cells up to the diagonal."""
     width, height = grid.cell
-    count, bottom = grid.rows, grid.y + grid.height
+    count, bottom = grid.rows, grid.bottom
     lines = [
         f"M{grid.x:g} {grid.y + height * edge:g}h{width * min(edge + 1, count):g}"
         f"M{grid.x + width * edge:g} {bottom:g}v{-height * min(count - edge + 1, count):g}"
@@ -371,7 +371,7 @@ def _stairs(grid: cells.Grid) -> str:
 
 def _label_below(grid: cells.Grid, column: int, token: str) -> str:
     """Write a token below its column, upwards."""
-    x, y = grid.centre(grid.rows, column)[0], grid.y + grid.height + 6
+    x, y = grid.centre(grid.rows, column)[0], grid.bottom + 6
     return label(x, y, token, "end", transform=f"rotate(-90 {x:g} {y:g})")
 
 

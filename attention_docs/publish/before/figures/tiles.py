@@ -87,11 +87,11 @@ def _tile_rounds(name: str, rounds: np.ndarray, rows: str) -> Panel:
         rows: what the rows are.
     """
     grid = cells.Grid(TILES_LEFT, TILES_TOP, (TILE_SIZE, TILE_SIZE), *rounds.shape)
-    width = grid.x + grid.width + 2
+    width = grid.right + 2
     body = [
         label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
-        small(grid.x + grid.width / 2, grid.y - LINE_HEIGHT, "tiles of keys", role="key"),
-        vertical_label(8, grid.y + grid.height / 2, rows),
+        small(grid.middle_x, grid.y - LINE_HEIGHT, "tiles of keys", role="key"),
+        vertical_label(8, grid.middle_y, rows),
     ]
     for (row, column), tile_round in np.ndenumerate(rounds):
         opacity = OPACITY_UNDER_TEXT * (1 - (tile_round - 1) / grid.columns)
@@ -101,7 +101,7 @@ def _tile_rounds(name: str, rounds: np.ndarray, rows: str) -> Panel:
         body.append(label(*grid.centre(row, column), str(tile_round)))
     lines = (f"row {i}: rounds {', '.join(map(str, row))}" for i, row in enumerate(rounds, 1))
     description = f"{name}, {'; '.join(lines)}."
-    return Panel(width, grid.y + grid.height + 2, "".join(body), description, name=name)
+    return Panel(width, grid.bottom + 2, "".join(body), description, name=name)
 
 
 @site_figure
@@ -131,11 +131,11 @@ def _tile_on_chip(steps: Mapping[str, Array], tile: int) -> Panel:
     keys = slice(tile * KEYS_PER_TILE, (tile + 1) * KEYS_PER_TILE)
     values_of_tile = values._replace(y=values.box(keys.start, 0)["y"], rows=KEYS_PER_TILE)
     scores_of_tile = values_of_tile._replace(x=SCORES_X, columns=1)
-    left, right = SCORES_X - 4, values.x + values.width + 4
+    left, right = SCORES_X - 4, values.right + 4
     box_around = values_of_tile._replace(x=left, columns=1, cell=(right - left, KEY_CELL[1]))
     body = [
         title(SCORES_X + KEY_CELL[0] / 2, LINE_HEIGHT / 2, "score", "scores"),
-        title(values.x + values.width / 2, LINE_HEIGHT / 2, "values", "value"),
+        title(values.middle_x, LINE_HEIGHT / 2, "values", "value"),
         cells.draw_row_labels(
             box_around._replace(y=values.y), [f"key {i + 1}" for i in range(values.rows)]
         ),
@@ -145,7 +145,7 @@ def _tile_on_chip(steps: Mapping[str, Array], tile: int) -> Panel:
         cells.draw_mark(box_around, (None, 0), None),
     ]
     description = f"On the chip: keys {keys.start + 1} and {keys.stop}, and the state."
-    return Panel(right, values.y + values.height, "".join(body), description)
+    return Panel(right, values.bottom, "".join(body), description)
 
 
 def _state_of_tiles(steps: Mapping[str, Array], tile: int) -> Panel:
@@ -154,7 +154,7 @@ def _state_of_tiles(steps: Mapping[str, Array], tile: int) -> Panel:
     Above them is the factor for ℓ and u of the earlier tiles, if there are any.
     """
     p_grid = cells.Grid(STATE_X, 1.2 * LINE_HEIGHT, KEY_CELL, 1, 1)
-    l_grid = p_grid._replace(y=p_grid.y + p_grid.height + LINE_HEIGHT)
+    l_grid = p_grid._replace(y=p_grid.bottom + LINE_HEIGHT)
     value_columns = steps["V"].shape[1]
     u_grid = p_grid._replace(x=VALUES_X, columns=value_columns)
     output_grid = l_grid._replace(x=VALUES_X, columns=value_columns)
@@ -172,13 +172,11 @@ def _state_of_tiles(steps: Mapping[str, Array], tile: int) -> Panel:
         body.append(label(STATE_X, 0.2 * LINE_HEIGHT, "ℓ and u so far × ", "start", factor))
         sentences.append(f"The earlier sums are multiplied by {number(rescale[tile])}")
     for symbol, grid, numbers, role in parts:
-        body.append(label(grid.x - 6, grid.centre(0, 0)[1], symbol, "end"))
+        body.append(label(grid.x - 6, grid.row_middle(0), symbol, "end"))
         body.append(draw_numbers(grid, numbers, role))
         sentences.append(f"{symbol} is {', '.join(map(number, numbers[0]))}")
-    bottom = output_grid.y + output_grid.height
-    return Panel(
-        output_grid.x + output_grid.width, bottom, "".join(body), f"{'; '.join(sentences)}."
-    )
+    bottom = output_grid.bottom
+    return Panel(output_grid.right, bottom, "".join(body), f"{'; '.join(sentences)}.")
 
 
 @site_figure

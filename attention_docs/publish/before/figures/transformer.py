@@ -136,7 +136,7 @@ def three_attentions(steps_of: StepsOf) -> Html:
         for row, column in found:
             claim(weights[row].argmax() == column, f"*{rows[row]}*")
         grid = cells.Grid(58, 70, (19, 22), *weights.shape)
-        size = grid.x + grid.width, grid.y + grid.height
+        size = grid.right, grid.bottom
         body = [
             title(size[0] / 2, LINE_HEIGHT / 2, name, "weights"),
             cells.draw_row_labels(grid, rows),
