@@ -1,10 +1,17 @@
-"""Draw the cells of a matrix in the colour of its role."""
+"""Draw the cells of a matrix in the colour of its role; negative numbers have their own colour."""
 
 from attention_docs.arrays import Array
 from attention_docs.render.figures import cells
 from attention_docs.render.figures.scales import scale_of
 
 
-def draw_numbers(grid: cells.Grid, matrix: Array, role: str) -> str:
-    """Draw a matrix with its numbers; cells below zero have the colour of negative numbers."""
-    return cells.draw_cells(grid, matrix, scale_of("diverging", role, matrix, role), None, True)
+def draw_numbers(grid: cells.Grid, matrix: Array, role: str | None) -> str:
+    """Draw coloured cells with their numbers."""
+    scale = scale_of("diverging", "matrix", matrix, role)
+    return cells.draw_cells(grid, matrix, scale, None, has_numbers=True)
+
+
+def draw_colours(grid: cells.Grid, matrix: Array, role: str | None) -> str:
+    """Draw coloured cells without numbers, which show them as tooltips."""
+    scale = scale_of("diverging", "matrix", matrix, role)
+    return cells.draw_cells(grid, matrix, scale, None, has_numbers=False)

@@ -1,0 +1,214 @@
+"""The figure of the page on latent attention."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_docs import examples
+from attention_docs.arrays import Array
+from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.cells_of_role import draw_colours, draw_numbers
+from attention_docs.publish.before.figures.registry import site_figure
+from attention_docs.publish.before.values import StepsOf
+from attention_docs.render.figures import Html, Panel, cells
+from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, label, player, title
+from attention_docs.render.numbers import number
+
+# The sides of a cell without a number and the size of one with a number, and the room between two
+# factors.
+UNIT, NUMBER_CELL, FACTOR_GAP = 14, (52, 24), 30
+# The height of the tallest factor, so that what is below stays in place.
+TALLEST = 6 * UNIT
+# The room between a bracket and its factors, and at the sides of all factors.
+BRACKET_MARGIN, SIDE_MARGIN = 8, 14
+# The upper sides of the factors, of the product in the bracket, and of the result.
+FACTORS_Y = 1.8 * LINE_HEIGHT
+INNER_Y = FACTORS_Y + TALLEST + 2.5 * LINE_HEIGHT
+RESULT_Y = INNER_Y + TALLEST + 2 * LINE_HEIGHT
+
+
+class Factor(NamedTuple):
+    """A matrix of a product, which is drawn without colours if its numbers are not given."""
+
+    name: str
+    shape: tuple[int, ...]
+    role: str | None = None
+    numbers: Array | None = None
+
+    @property
+    def name_and_size(self) -> str:
+        return f"{self.name} ({self.shape[0]} by {self.shape[1]})"
+
+    def grid(self, x: float, y: float) -> cells.Grid:
+        """Return the geometry of the matrix with its upper left corner at (x, y)."""
+        return cells.Grid(x, y, (UNIT, UNIT), *self.shape)
+
+    def draw(self, grid: cells.Grid) -> str:
+        """Draw the matrix, with its name above it."""
+        name = title(grid.middle_x, grid.y - 1.2 * LINE_HEIGHT, self.name, self.role)
+        if self.numbers is None:
+            return _empty_cells(grid, self.role) + name
+        return draw_colours(grid, self.numbers, self.role) + name
+
+
+class BracketedProduct(NamedTuple):
+    """A product of three matrices, of which a bracket computes the first or the last two first.
+
+    Attributes:
+        name: the name of the result.
+        bracket: what the bracket computes, and its place, in a word or two.
+        factors: the three matrices.
+        start: the index of the first factor in the bracket, 0 or 1.
+        inner: the product of the two factors in the bracket.
+        result: (1, n) the product of all three.
+        columns: the names of the columns of the result, if they have any.
+    """
+
+    name: str
+    bracket: str
+    factors: tuple[Factor, Factor, Factor]
+    start: int
+    inner: Factor
+    result: Array
+    columns: Sequence[str] = ()
+
+    @property
+    def outer(self) -> int:
+        """The index of the factor outside the bracket."""
+        return 0 if self.start else 2
+
+    @property
+    def multiplications(self) -> int:
+        """The number of multiplications of both matrix products."""
+        (m, k), (_, n), (_, p) = (factor.shape for factor in self.factors)
+        return k * n * p + m * k * p if self.start else m * k * n + m * n * p
+
+
+@site_figure
+def absorption(steps_of: StepsOf) -> Html:
+    r"""The scores of a query with five tokens are a product of three matrices: the query, the
+    transpose of $W_{UK}$, and the latents, one in each column. A bracket around the last two
+    computes a key for each token. A bracket around the first two changes the query once, and the
+    same scores take fewer multiplications. The output is such a product, too, of the weights, the
+    latents and $W_{UV}$. A strong colour is a number far from zero, and olive ones are negative."""
+    steps = steps_of("latent_attention")
+    query, latents, weights = steps["query"], steps["latents"], steps["weights"]
+    up_k, up_v = steps["W_up_K"], steps["W_up_V"]
+    scores, output = steps["content_scores"], steps["output"]
+    absorbed_query, blended = steps["query_absorbed"], steps["blended_latents"]
+    claim(np.allclose(absorbed_query @ latents.T, scores), "the same scores")
+    claim(np.allclose(blended @ up_v, output), "The output is such a product, too")
+    of_scores = (
+        Factor("query", query.shape, "query"),
+        Factor("W_UK ᵀ", up_k.T.shape),
+        Factor("latents", latents.T.shape, "input"),
+    )
+    of_output = (
+        Factor("weights", weights.shape, "weights"),
+        Factor("latents", latents.shape, "input"),
+        Factor("W_UV", up_v.shape),
+    )
+    keys = Factor("keys", steps["keys"].T.shape, "key")
+    values = Factor("values", steps["values"].shape, "value")
+    changed_query = Factor("changed query", absorbed_query.shape, "query", absorbed_query)
+    blend = Factor("blended latents", blended.shape, "input", blended)
+    _, words = examples.labels("latent_attention", "content_scores")
+    products = [
+        BracketedProduct("scores", "key by key", of_scores, 1, keys, scores, words),
+        BracketedProduct("scores", "absorbed", of_scores, 0, changed_query, scores, words),
+        BracketedProduct("output", "value by value", of_output, 1, values, output),
+        BracketedProduct("output", "absorbed", of_output, 0, blend, output),
+    ]
+    key_by_key, absorbed = products[:2]
+    claim(absorbed.multiplications < key_by_key.multiplications, "fewer multiplications")
+    return player([_draw_product(product) for product in products], "One product, two brackets")
+
+
+def _draw_product(product: BracketedProduct) -> Panel:
+    """Draw three factors, two in a bracket; below, the product of these two; last, the result."""
+    factors_width = UNIT * sum(factor.shape[1] for factor in product.factors) + 2 * FACTOR_GAP
+    result_width = NUMBER_CELL[0] * product.result.shape[1]
+    width = max(factors_width + 2 * SIDE_MARGIN, result_width + 4)
+    result_grid = cells.Grid(
+        (width - result_width) / 2, RESULT_Y, NUMBER_CELL, *product.result.shape
+    )
+    work_y = result_grid.bottom + 2 * LINE_HEIGHT
+    body = [
+        *_draw_factors(product, (width - factors_width) / 2),
+        title(width / 2, RESULT_Y - LINE_HEIGHT / 2 - 2, product.name, product.name),
+        draw_numbers(result_grid, product.result, product.name),
+        *_draw_labels_below(result_grid, product.columns),
+        label(width / 2, work_y, f"{number(product.multiplications)} multiplications"),
+    ]
+    return Panel(
+        width,
+        work_y + LINE_HEIGHT,
+        "".join(body),
+        _describe(product),
+        name=f"{product.name}, {product.bracket}",
+    )
+
+
+def _draw_factors(product: BracketedProduct, x: float) -> list[str]:
+    """Draw the factors from x on, and below them what the bracket leaves of them."""
+    grids = []
+    for factor in product.factors:
+        grids.append(factor.grid(x, FACTORS_Y))
+        x = grids[-1].right + FACTOR_GAP
+    first, second = grids[product.start : product.start + 2]
+    bracket = element(
+        "rect",
+        x=first.x - BRACKET_MARGIN,
+        y=FACTORS_Y - BRACKET_MARGIN,
+        width=second.right - first.x + 2 * BRACKET_MARGIN,
+        height=TALLEST + 2 * BRACKET_MARGIN,
+        rx=8,
+        fill="none",
+        stroke=colour(product.inner.role),
+        stroke_width=2,
+    )
+    inner_grid = product.inner.grid(0, INNER_Y)
+    bracket_centre = (first.x + second.right) / 2
+    inner_grid = inner_grid._replace(x=bracket_centre - inner_grid.width / 2)
+    outer_grid = grids[product.outer]._replace(y=INNER_Y)
+    return [
+        bracket,
+        *(factor.draw(grid) for factor, grid in zip(product.factors, grids, strict=True)),
+        product.inner.draw(inner_grid),
+        product.factors[product.outer].draw(outer_grid),
+    ]
+
+
+def _describe(product: BracketedProduct) -> str:
+    """Say in words what is multiplied, what the bracket computes, and how much work that is."""
+    factors = " times ".join(factor.name_and_size for factor in product.factors)
+    first, second = product.factors[product.start : product.start + 2]
+    description = (
+        f"{factors}. The bracket is around {first.name} and {second.name}, which gives "
+        f"{product.inner.name_and_size}: {number(product.multiplications)} multiplications."
+    )
+    if product.inner.numbers is not None:
+        description += f" {cells.describe(product.inner.name, product.inner.numbers)}"
+    return description
+
+
+def _draw_labels_below(grid: cells.Grid, labels: Sequence[str]) -> list[str]:
+    """Write a label below each column."""
+    y = grid.bottom + LINE_HEIGHT / 2 + 2
+    return [label(grid.column_middle(column), y, text) for column, text in enumerate(labels)]
+
+
+def _empty_cells(grid: cells.Grid, role: str | None) -> str:
+    """Draw the lines of a matrix whose numbers do not matter, in the colour of its role."""
+    columns = "".join(
+        f"M{grid.x + column * UNIT:g} {grid.y:g}V{grid.bottom:g}"
+        for column in range(grid.columns + 1)
+    )
+    rows = "".join(
+        f"M{grid.x:g} {grid.y + row * UNIT:g}H{grid.right:g}" for row in range(grid.rows + 1)
+    )
+    opacity = 0.8 if role else 0.4
+    return element(
+        "path", d=columns + rows, fill="none", stroke=colour(role), stroke_opacity=opacity
+    )
