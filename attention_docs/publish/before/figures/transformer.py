@@ -1,10 +1,13 @@
 """The figures of "Encoder and decoder" and of the page about a decoder layer."""
 
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
 import numpy as np
 
 from attention_docs import examples
 from attention_docs.arrays import Array
-from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.claims import claim, labels_of_largest
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import (
     HEIGHT,
@@ -22,15 +25,33 @@ from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Html, Panel, beside, cells, figure, lines_panel
 from attention_docs.render.figures.svg import LINE_HEIGHT, player, title, translated
 
+# The two stacks, in pixels: the size of a box, the room between the stacks, and their left sides.
 WIDTH, GAP = 156, 60
 ENCODER_X, DECODER_X = 14, 14 + WIDTH + GAP
 # From the bottom of one box of a stack to the bottom of the next.
 LEVEL = 72
+# The decoder ends on the fifth level above the bottom, with the next word above it.
+STACKS_BOTTOM = 5.8 * LEVEL
 # A sublayer is a box, with its norm above it.
 NORM_GAP, NORM_HEIGHT = 4, 20
-SUBLAYER_HEIGHT = HEIGHT + NORM_GAP + NORM_HEIGHT
-# A word of a run of the decoder: with this height, all six are no higher than the bars beside them.
-RUN_HEIGHT = 24
+# How far below its sublayer the residual connection begins, and how far left of it it goes up.
+RESIDUAL_BELOW, RESIDUAL_LEFT = 12, 10
+# A run of the decoder: with this height of a word, all six are no higher than the bars beside them.
+RUN_HEIGHT, RUN_GAP = 24, 4
+# The room between the words of a run and its bars.
+BARS_GAP = 24
+
+
+class Part(NamedTuple):
+    """A part of a stack: a box, or a sublayer with its norm and the symbol of what leaves it."""
+
+    name: str
+    role: str | None
+    norm_output: str = ""
+
+    @property
+    def height(self) -> float:
+        return HEIGHT + NORM_GAP + NORM_HEIGHT if self.norm_output else HEIGHT
 
 
 @site_figure
@@ -41,28 +62,33 @@ def two_stacks(steps_of: StepsOf) -> Html:
     steps = steps_of("encoder_decoder")
     source, target = (examples.labels("encoder_decoder", step)[0] for step in ("X", "Y"))
     vocabulary = examples.labels("encoder_decoder", "probabilities")[1]
-    bottom = 5.8 * LEVEL
-    y = [bottom - level * LEVEL for level in range(6)]  # the bottom of each level
-    encoder_centre, decoder_centre = ENCODER_X + WIDTH / 2, DECODER_X + WIDTH / 2
-    memory_y = y[3] - HEIGHT
     next_word = vocabulary[steps["probabilities"][-1].argmax()]
+    encoder = [
+        Part(" ".join(source), "input"),
+        Part("self-attention", "weights", "X₁"),
+        Part("feed-forward network", None, "X₂"),
+        Part("memory X₂", "input"),
+    ]
+    decoder = [
+        Part(" ".join(target), "input"),
+        Part("causal self-attention", "weights", "Y₁"),
+        Part("cross-attention", "weights", "Y₂"),
+        Part("feed-forward network", None, "Y₃"),
+        Part("vocabulary, softmax", "output"),
+    ]
+    # The decoder begins one level higher, so that its cross-attention is beside the memory.
+    cross_y = STACKS_BOTTOM - 3 * LEVEL
+    vocabulary_y = STACKS_BOTTOM - 5 * LEVEL
+    centre = DECODER_X + WIDTH / 2
+    memory_y = cross_y - HEIGHT / 2
     body = [
-        _words(ENCODER_X, y[0], source),
-        _sublayer(ENCODER_X, y[1], "self-attention", "X₁", "weights", LEVEL - HEIGHT),
-        _sublayer(ENCODER_X, y[2], "feed-forward network", "X₂", None),
-        box(ENCODER_X, memory_y, WIDTH, "memory X₂", "input"),
-        arrow([(encoder_centre, y[2] - SUBLAYER_HEIGHT), (encoder_centre, y[3])]),
-        arrow([(ENCODER_X + WIDTH, y[3] - HEIGHT / 2), (DECODER_X, y[3] - HEIGHT / 2)], "key"),
-        small(ENCODER_X + WIDTH + GAP / 2 - 4, y[3] - HEIGHT / 2 - 12, "K, V", role="key"),
-        _words(DECODER_X, y[1], target),
-        _sublayer(DECODER_X, y[2], "causal self-attention", "Y₁", "weights", LEVEL - HEIGHT),
-        _sublayer(DECODER_X, y[3], "cross-attention", "Y₂", "weights"),
-        small(decoder_centre + 8, y[3] + 8, "Q", "start", "query"),
-        _sublayer(DECODER_X, y[4], "feed-forward network", "Y₃", None),
-        box(DECODER_X, y[5] - HEIGHT, WIDTH, "vocabulary, softmax", "output"),
-        arrow([(decoder_centre, y[4] - SUBLAYER_HEIGHT), (decoder_centre, y[5])]),
-        small(decoder_centre, 8, f"next word: {next_word}"),
-        arrow([(decoder_centre, y[5] - HEIGHT), (decoder_centre, 16)]),
+        *_draw_stack(ENCODER_X, STACKS_BOTTOM, encoder),
+        arrow([(ENCODER_X + WIDTH, memory_y), (DECODER_X, memory_y)], "key"),
+        small(ENCODER_X + WIDTH + GAP / 2 - 4, memory_y - 12, "K, V", role="key"),
+        *_draw_stack(DECODER_X, STACKS_BOTTOM - LEVEL, decoder),
+        small(centre + 8, cross_y + 8, "Q", "start", "query"),
+        small(centre, 8, f"next word: {next_word}"),
+        arrow([(centre, vocabulary_y - HEIGHT), (centre, 16)]),
     ]
     description = (
         f"Encoder, upwards: the words {' '.join(source)}, self-attention, sum and norm, "
@@ -71,43 +97,32 @@ def two_stacks(steps_of: StepsOf) -> Html:
         "values from the memory, sum and norm, feed-forward network, sum and norm, vocabulary and "
         f"softmax, and the next word, {next_word}."
     )
-    panel = Panel(DECODER_X + WIDTH, bottom, "".join(body), description)
+    panel = Panel(DECODER_X + WIDTH, STACKS_BOTTOM, "".join(body), description)
     return figure(panel, "An encoder layer and a decoder layer")
 
 
-def _words(x: float, y: float, words: list[str]) -> str:
-    return box(x, y - HEIGHT, WIDTH, " ".join(words), "input", bold=True)
+def _draw_stack(x: float, bottom: float, parts: Sequence[Part]) -> list[str]:
+    """Draw parts one above the other, with an arrow to each from the one below it.
 
-
-def _sublayer(
-    x: float,
-    y: float,
-    name: str,
-    result: str,
-    role: str | None,
-    start: float = LEVEL - SUBLAYER_HEIGHT,
-) -> str:
-    """Draw a sublayer with its norm and its residual connection.
-
-    Args:
-        x: the left side.
-        y: the bottom.
-        name: its name.
-        result: the symbol of what leaves the norm.
-        role: the role whose colour it has.
-        start: how far below the sublayer the arrow to it begins.
+    The lowest part is the words of a sentence. A sublayer also has a residual connection, which
+    goes round its left side to the norm.
     """
-    centre, norm_y = x + WIDTH / 2, y - SUBLAYER_HEIGHT
-    # The residual connection leaves the arrow below and goes round the left side to the norm.
-    residual = [(centre, y + 12), (x - 10, y + 12), (x - 10, norm_y + NORM_HEIGHT / 2)]
-    return "".join(
-        [
-            box(x, y - HEIGHT, WIDTH, name, role),
-            box(x, norm_y, WIDTH, f"sum, norm: {result}", height=NORM_HEIGHT),
-            arrow([(centre, y + start), (centre, y)]),
-            arrow([*residual, (x, norm_y + NORM_HEIGHT / 2)]),
-        ]
-    )
+    body = []
+    centre = x + WIDTH / 2
+    for level, part in enumerate(parts):
+        y = bottom - level * LEVEL
+        body.append(box(x, y - HEIGHT, WIDTH, part.name, part.role, bold=level == 0))
+        norm_y = y - part.height
+        if part.norm_output:
+            norm = f"sum, norm: {part.norm_output}"
+            body.append(box(x, norm_y, WIDTH, norm, height=NORM_HEIGHT))
+        if level > 0:
+            body.append(arrow([(centre, y + LEVEL - parts[level - 1].height), (centre, y)]))
+        if part.norm_output:
+            start_y, end_y = y + RESIDUAL_BELOW, norm_y + NORM_HEIGHT / 2
+            left = x - RESIDUAL_LEFT
+            body.append(arrow([(centre, start_y), (left, start_y), (left, end_y), (x, end_y)]))
+    return body
 
 
 @site_figure
@@ -120,32 +135,44 @@ def three_attentions(steps_of: StepsOf) -> Html:
     encoder, whose rows all rest on the full stop, and head 2 of the decoder, whose rows all rest on
     *start*, are not drawn. A full colour is a weight of one."""
     steps = steps_of("encoder_decoder")
-    rests_on = {name: steps[f"{name}_weights_2"].argmax(axis=1) for name in ("encoder", "decoder")}
-    claim((rests_on["encoder"] == 4).all(), "encoder, whose rows all rest on the full stop")
-    claim((rests_on["decoder"] == 0).all(), "decoder, whose rows all rest on *start*")
-    # What each map shows: its name and its step, and the cells to be marked.
+    source, target = (examples.labels("encoder_decoder", step)[0] for step in ("X", "Y"))
+    seen_in_encoder = labels_of_largest(steps["encoder_weights_2"], source)
+    claim(set(seen_in_encoder) == {"."}, "encoder, whose rows all rest on the full stop")
+    seen_in_decoder = labels_of_largest(steps["decoder_weights_2"], target)
+    claim(set(seen_in_decoder) == {"start"}, "decoder, whose rows all rest on *start*")
+    # The title and the step of each panel, and the words that find another one in it.
     maps = (
-        ("encoder, head 1", "encoder_weights_1", [(0, 1)]),
-        ("decoder, head 1", "decoder_weights_1", [(3, 2)]),
-        ("cross, head 1", "cross_weights_1", [(0, 0), (1, 1)]),
-        ("cross, head 2", "cross_weights_2", [(2, 2), (3, 3)]),
+        ("encoder, head 1", "encoder_weights_1", {"the": "car"}),
+        ("decoder, head 1", "decoder_weights_1", {"est": "voiture"}),
+        ("cross, head 1", "cross_weights_1", {"start": "the", "la": "car"}),
+        ("cross, head 2", "cross_weights_2", {"voiture": "is", "est": "green"}),
     )
-    panels = []
-    for name, step, found in maps:
-        weights, (rows, columns) = steps[step], examples.labels("encoder_decoder", step)
-        for row, column in found:
-            claim(weights[row].argmax() == column, f"*{rows[row]}*")
-        grid = cells.Grid(58, 70, (19, 22), *weights.shape)
-        size = grid.right, grid.bottom
-        body = [
-            title(size[0] / 2, LINE_HEIGHT / 2, name, "weights"),
-            cells.draw_row_labels(grid, rows),
-            word_cells(grid, weights, "weights", columns),
-            *(cells.draw_mark(grid, cell, "weights") for cell in found),
-        ]
-        description = cells.describe(name, weights)
-        panels.append(Panel(*size, "".join(body), description, name=name))
+    panels = [_weights_panel(name, step, steps[step], found) for name, step, found in maps]
     return beside(panels, "The weights of three attentions")
+
+
+def _weights_panel(name: str, step: str, weights: Array, found: Mapping[str, str]) -> Panel:
+    """Draw the weights of a head, and mark where words look at the words that they should find.
+
+    Args:
+        name: the title.
+        step: the name of the step in the example.
+        weights: the weights.
+        found: the column with the largest weight, for some of the rows, both by their words.
+    """
+    rows, columns = examples.labels("encoder_decoder", step)
+    grid = cells.Grid(58, 70, (19, 22), *weights.shape)
+    body = [
+        title(grid.right / 2, LINE_HEIGHT / 2, name, "weights"),
+        cells.draw_row_labels(grid, rows),
+        word_cells(grid, weights, "weights", columns),
+    ]
+    for row_word, column_word in found.items():
+        row, column = rows.index(row_word), columns.index(column_word)
+        claim(labels_of_largest(weights, columns)[row] == column_word, f"*{row_word}*")
+        body.append(cells.draw_mark(grid, (row, column), "weights"))
+    description = cells.describe(name, weights)
+    return Panel(grid.right, grid.bottom, "".join(body), description, name=name)
 
 
 @site_figure
@@ -156,10 +183,11 @@ def vocabulary_matrix(steps_of: StepsOf) -> Html:
     steps = steps_of("encoder_decoder")
     matrix = steps["W_vocabulary"]
     features, vocabulary = examples.labels("encoder_decoder", "W_vocabulary")
-    for pair in (("la", "le"), ("voiture", "livre"), ("verte", "vert")):
-        one, other = (matrix[:, vocabulary.index(word)] for word in pair)
-        differ = [features[i] for i in np.flatnonzero(one != other)]
-        claim(differ == ["feminine"], "differ in the row *feminine* alone")
+    columns = dict(zip(vocabulary, matrix.T, strict=True))
+    for feminine, masculine in (("la", "le"), ("voiture", "livre"), ("verte", "vert")):
+        is_different = columns[feminine] != columns[masculine]
+        different_features = [features[i] for i in np.flatnonzero(is_different)]
+        claim(different_features == ["feminine"], "differ in the row *feminine* alone")
     words = examples.labels("encoder_decoder", "output")
     panels = [
         words_panel("Y_3", steps["output"], words, 50, "output"),
@@ -175,30 +203,30 @@ def translation_loop(steps_of: StepsOf) -> Html:
     fifth run chooses the full stop, which ends the loop."""
     probabilities = steps_of("encoder_decoder")["loop_probabilities"]
     given, vocabulary = examples.labels("encoder_decoder", "loop_probabilities")
-    chosen = [vocabulary[token] for token in np.asarray(probabilities).argmax(axis=1)]
+    chosen = labels_of_largest(probabilities, vocabulary)
     claim(chosen == [*given[1:], "."], "The most probable word joins those")
     runs = range(len(given))
     return player([_run(probabilities[i], given[: i + 1], chosen[i]) for i in runs], "Generation")
 
 
-def _run(probabilities: Array, given: list[str], word: str) -> Panel:
-    """Draw a run of the decoder: the words that it is given, and the probabilities of the next."""
-    words, vocabulary = examples.labels("encoder_decoder", "loop_probabilities")
-    width = max(map(box_width, words))
+def _run(probabilities: Array, given: list[str], chosen: str) -> Panel:
+    """Draw a run of the decoder: the given words, the chosen one, and the probabilities of all."""
+    all_given, vocabulary = examples.labels("encoder_decoder", "loop_probabilities")
+    width = max(map(box_width, all_given))  # the same in every run
     body = [title(width / 2, LINE_HEIGHT / 2, "given", "input")]
     y = 1.5 * LINE_HEIGHT
-    for text in given:
-        body.append(box(2, y, width, text, "input", height=RUN_HEIGHT))
-        y += RUN_HEIGHT + 4
-    body.append(box(2, y, width, word, "output", height=RUN_HEIGHT, dashed=True, bold=True))
+    for word in given:
+        body.append(box(2, y, width, word, "input", height=RUN_HEIGHT))
+        y += RUN_HEIGHT + RUN_GAP
+    body.append(box(2, y, width, chosen, "output", height=RUN_HEIGHT, dashed=True, bold=True))
     bars = bars_panel("next word", probabilities, vocabulary, "output")
-    body.append(translated(width + 24, 0, bars.body))
-    ending = "the full stop ends the loop" if word == "." else word
+    body.append(translated(width + BARS_GAP, 0, bars.body))
+    ending = "the full stop ends the loop" if chosen == "." else chosen
     return Panel(
-        width + 24 + bars.width,
+        width + BARS_GAP + bars.width,
         bars.height,
         "".join(body),
-        f"After {' '.join(given)} comes {word}. {bars.description}",
+        f"After {' '.join(given)} comes {chosen}. {bars.description}",
         name=f"run {len(given)}: {ending}",
     )
 
@@ -210,10 +238,10 @@ def decoder_lines(steps_of: StepsOf) -> Html:
     thicker a line, the larger the weight."""
     steps = steps_of("encoder_decoder")
     own, cross = steps["decoder_weights_1"], steps["cross_weights_1"]
-    claim(own[3].argmax() == 2, "*est* looks at the noun before it")
-    claim(cross[0].argmax() == 0, "to be translated next")
-    claim(cross[1].argmax() == 1, "to be translated next")
     target, source = examples.labels("encoder_decoder", "cross_weights_1")
+    seen_by_est = labels_of_largest(own, target)[target.index("est")]
+    claim(seen_by_est == "voiture", "*est* looks at the noun before it")
+    claim(labels_of_largest(cross, source)[:2] == ["the", "car"], "to be translated next")
     panels = [
         lines_panel(own, target, heading="Self-attention, head 1"),
         lines_panel(cross, target, source, heading="Cross-attention, head 1"),
