@@ -7,7 +7,7 @@ import numpy as np
 
 from attention_docs import examples
 from attention_docs.arrays import Array
-from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.claims import claim, labels_of_largest
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
@@ -33,6 +33,10 @@ WEIGHTS: dict[str, Any] = {
     "role": "weights",
     "scale": "sequential",
 }
+# The roles of the matrices of the forward pass, from left to right.
+ROLE_OF_SYMBOL = {"Z": "scores", "A": "weights", "O": "output"}
+# The size of their cells, and the room for an arrow between two of them.
+PASS_CELL, ARROW_LENGTH = (14, 14), 62
 POSITIONS: dict[str, Any] = {"rows": "position of the query", "columns": "position of the key"}
 
 
@@ -45,69 +49,82 @@ def backward_passes(steps_of: StepsOf) -> Html:
     values $\value{V}$ and the weights. What a step starts from is outlined. A strong colour is a
     number far from zero, and olive ones are negative."""
     forward, backward = steps_of("distinct_sizes"), steps_of("backward")
-    passes = (
-        (("Z", forward["scaled"]), ("A", forward["weights"]), ("O", forward["output"])),
-        (("dZ", backward["dZ"]), ("dA", backward["dA"]), ("dO", backward["dO"])),
-    )
+    matrices = {
+        "Z": forward["scaled"],
+        "dZ": backward["dZ"],
+        "A": forward["weights"],
+        "dA": backward["dA"],
+        "O": forward["output"],
+        "dO": backward["dO"],
+    }
     states = [
-        _pass("forward: softmax", passes, 0, (0, 1), "softmax"),
-        _pass("forward: times V", passes, 0, (1, 2), "times V"),
-        _pass("backward: times Vᵀ", passes, 1, (2, 1), "times Vᵀ"),
-        _pass("backward: through the softmax", passes, 1, (1, 0), "derivative", ((0, 1), (1, 2))),
+        _pass_step("forward: softmax", "softmax", matrices, ["Z"], "A"),
+        _pass_step("forward: times V", "times V", matrices, ["A"], "O"),
+        _pass_step("backward: times Vᵀ", "times Vᵀ", matrices, ["dO"], "dA"),
+        _pass_step(
+            "backward: through the softmax", "derivative", matrices, ["dA", "A"], "dZ", ["dO"]
+        ),
     ]
     return player(states, "Forward and backward pass")
 
 
-Pass = Sequence[tuple[str, Array]]
-ROLES_OF_PASSES = ("scores", "weights", "output")
-
-
-def _pass(
+def _pass_step(
     name: str,
-    passes: Sequence[Pass],
-    row: int,
-    columns: tuple[int, int],
-    text: str,
-    others: Sequence[tuple[int, int]] = (),
+    operation: str,
+    matrices: Mapping[str, Array],
+    sources: Sequence[str],
+    result: str,
+    computed_before: Sequence[str] = (),
 ) -> Panel:
-    """Draw one step of a pass: two matrices and an arrow, and the others without colours.
+    """Draw one step of the forward or backward pass: what it starts from, and what it computes.
+
+    Matrices that play no part in the step have empty cells.
 
     Args:
-        name: the name of the state.
-        passes: names and matrices of the forward pass, and of the backward pass below them.
-        row: 0 in the forward pass, 1 in the backward pass.
-        columns: where the step starts and ends.
-        text: what the step does.
-        others: rows and columns of matrices that have colours, too. One above the start is used.
+        name: the name of the panel.
+        operation: what the step does, above the arrow.
+        matrices: the matrices by their symbols, each of the backward pass after its forward one.
+        sources: the symbols of the matrices from which the step starts, which are outlined. The
+            arrow begins at the first.
+        result: the symbol of the matrix that the step computes, at the end of the arrow.
+        computed_before: the symbols of other matrices that are coloured.
     """
-    side, gap, start, end = 14, 62, *columns
-    body, descriptions, x, centre = [], [], 2.0, 0.0
-    for column, role in enumerate(ROLES_OF_PASSES):
-        m, n = passes[0][column][1].shape
-        height = m * side + 2.2 * LINE_HEIGHT
-        for line, (title_text, matrix) in enumerate(one[column] for one in passes):
-            grid = cells.Grid(x, 1.2 * LINE_HEIGHT + line * height, (side, side), m, n)
-            body.append(title(x + grid.width / 2, grid.y - LINE_HEIGHT / 2, title_text, role))
-            if (line, column) in ((row, start), (row, end), *others):
-                kind = "sequential" if title_text == "A" else "diverging"
-                scale = scale_of(kind, title_text, matrix, role)
-                body.append(cells.draw_cells(grid, matrix, scale, None, False))
-                descriptions.append(cells.describe(title_text, matrix))
-                if column == start:
-                    body.append(cells.draw_mark(grid, (None, None), role))
-            else:
-                body.append(cells.draw_grid_lines(grid))
-        if column == min(columns):
-            centre = 1.2 * LINE_HEIGHT + row * height + m * side / 2
-            body.append(draw_arrow(x + n * side, centre, gap, text, points_right=end > start))
-        x += n * side + gap
+    grids = _grids_of_passes(matrices)
+    body, descriptions = [], []
+    for symbol, matrix in matrices.items():
+        grid, role = grids[symbol], ROLE_OF_SYMBOL[symbol[-1]]
+        body.append(title(grid.middle_x, grid.y - LINE_HEIGHT / 2, symbol, role))
+        if symbol not in (*sources, result, *computed_before):
+            body.append(cells.draw_grid_lines(grid))
+            continue
+        kind = "sequential" if symbol == "A" else "diverging"
+        scale = scale_of(kind, symbol, matrix, role)
+        body.append(cells.draw_cells(grid, matrix, scale, None, has_numbers=False))
+        descriptions.append(cells.describe(symbol, matrix))
+        if symbol in sources:
+            body.append(cells.draw_mark(grid, (None, None), role))
+    left, right = sorted([grids[sources[0]], grids[result]])
+    points_right = right == grids[result]
+    body.append(draw_arrow(left.right, right.x, left.middle_y, operation, points_right))
     return Panel(
-        x - gap + 2,
-        2 * height - LINE_HEIGHT,
+        grids["O"].right + 2,
+        grids["dO"].bottom,
         "".join(body),
-        f"{text}: {' '.join(descriptions)}",
+        f"{operation}: {' '.join(descriptions)}",
         name=name,
     )
+
+
+def _grids_of_passes(matrices: Mapping[str, Array]) -> dict[str, cells.Grid]:
+    """Return the places of the matrices: the forward pass in a row, and the backward pass below."""
+    grids = {}
+    x = 2.0
+    for symbol in ROLE_OF_SYMBOL:
+        forward = cells.Grid(x, 1.2 * LINE_HEIGHT, PASS_CELL, *matrices[symbol].shape)
+        grids[symbol] = forward
+        grids[f"d{symbol}"] = forward._replace(y=forward.bottom + 2.2 * LINE_HEIGHT)
+        x = forward.right + ARROW_LENGTH
+    return grids
 
 
 @site_figure
@@ -196,15 +213,18 @@ def induction_weights(steps_of: StepsOf) -> Html:
     followed the first D."""
     steps = steps_of("learning_induction")
     tokens = ["ABCDEFGHI"[token] for token in steps["tokens"]]
-    looks_back = steps["weights1"].argmax(axis=1)[1:] == np.arange(len(tokens) - 1)
+    looks_back = steps["weights1"][1:].argmax(axis=1) == np.arange(len(tokens) - 1)
     claim(looks_back.sum() >= len(looks_back) - 1, "almost every token looks at the one before it")
-    attended_by_last = tokens[steps["weights2"][-1].argmax()]
+    seen_by_last = labels_of_largest(steps["weights2"], tokens)[-1]
     after_first_d = tokens[tokens.index("D") + 1]
-    claim(attended_by_last == after_first_d == "A", "the last D looks at the A")
+    claim(seen_by_last == after_first_d == "A", "the last D looks at the A")
     options = {**WEIGHTS, "row_labels": tokens, "column_labels": tokens}
-    first = matrix_panel(steps["weights1"], "Layer 1", **options)
-    second = matrix_panel(steps["weights2"], "Layer 2", **options, mark=(7, None))
-    return beside([first, second], "The two heads of induction")
+    last_row = (len(tokens) - 1, None)
+    panels = [
+        matrix_panel(steps["weights1"], "Layer 1", **options),
+        matrix_panel(steps["weights2"], "Layer 2", **options, mark=last_row),
+    ]
+    return beside(panels, "The two heads of induction")
 
 
 def loss_chart(
@@ -217,18 +237,22 @@ def loss_chart(
     """Draw losses over the steps of training.
 
     Args:
-        lines: the losses and the role of each line, by its name.
+        name: the title.
+        steps: (n,) the numbers of the steps.
+        lines: n losses and the role of each line, by its name.
+        step_ticks: the ticks of the horizontal axis.
+        loss_ticks: the ticks of the vertical axis.
     """
     series = [Series(line, steps, losses, role) for line, (losses, role) in lines.items()]
     chart = line_chart(name, Axis("step", step_ticks), Axis("loss", loss_ticks), series)
     return figure(chart, name)
 
 
-def draw_arrow(x: float, y: float, length: float, text: str, points_right: bool) -> str:
-    """Draw a horizontal arrow with a label above it."""
-    start, end, arrowhead = x + 4, x + length - 4, 6
+def draw_arrow(left: float, right: float, y: float, text: str, points_right: bool) -> str:
+    """Draw a horizontal arrow with a text above it, between two drawings."""
+    start, end, arrowhead = left + 4, right - 4, 6
     if not points_right:
-        start, end, arrowhead = end, start, -6
+        start, end, arrowhead = end, start, -arrowhead
     path = f"M{start:g} {y:g}H{end:g}m{-arrowhead} -4l{arrowhead} 4l{-arrowhead} 4"
     line = element("path", d=path, fill="none", stroke="currentColor")
-    return label(x + length / 2, y - 12, text) + line
+    return label((left + right) / 2, y - 12, text) + line
