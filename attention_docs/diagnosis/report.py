@@ -54,9 +54,13 @@ class Report:
     example: str = ""
     traceback: str = ""
 
+    def verdicts_with(self, *statuses: str) -> list[Verdict]:
+        """Return the verdicts that have one of these statuses."""
+        return [verdict for verdict in self.verdicts if verdict.status in statuses]
+
     def features(self, *statuses: str) -> list[str]:
-        """Return the features with a case of one of these statuses, in order."""
-        verdicts = (verdict for verdict in self.verdicts if verdict.status in statuses)
+        """Return the features with a case of one of these statuses, in order of their cases."""
+        verdicts = self.verdicts_with(*statuses)
         return list(dict.fromkeys(verdict.case.feature for verdict in verdicts))
 
     @property
@@ -66,7 +70,7 @@ class Report:
 
     @property
     def is_correct(self) -> bool:
-        """Whether no case is wrong, at least one is right, and all that is required was checked."""
+        """Whether no case is wrong, at least one is right, and each required feature is checked."""
         return not self.features(WRONG) and bool(self.features(OK)) and not self.missing
 
 
@@ -88,52 +92,83 @@ MASK_LABELS = {
 
 
 def format_report(report: Report, verbose: bool = False) -> str:
-    """Format a report: the verdict, fixes, the smallest failing call, then the evidence."""
-    wrong = [verdict for verdict in report.verdicts if verdict.status == WRONG]
-    lines = [heading(report)]
+    """Format a report as text, in which the wrong cases come before the right ones.
+
+    Args:
+        report: the report.
+        verbose: whether to give the reason of every wrong and every unsupported case.
+    """
+    lines = [
+        heading(report),
+        *wrong_lines(report, verbose),
+        *group_by_reason(ON_PURPOSE, report.verdicts_with(ON_PURPOSE)),
+        *ok_lines(report),
+        *unsupported_lines(report, verbose),
+        *note_lines(report),
+        totals(report),
+    ]
+    return "\n".join(lines)
+
+
+def wrong_lines(report: Report, verbose: bool) -> list[str]:
+    """Format what is wrong: reasons, fixes, the smallest failing call and missing features."""
+    lines = []
+    wrong = report.verdicts_with(WRONG)
     if wrong:
-        reasons = group_by_reason(WRONG, wrong)
-        lines += [*reasons[:1], *fixes(wrong)]
+        first_reason, *other_reasons = group_by_reason(WRONG, wrong)
+        lines += [first_reason, *fixes(wrong)]
         if report.example:
             lines += ["smallest failing call:", indent(report.example, INDENT)]
         if report.traceback:
             lines += ["where it raised:", report.traceback.rstrip()]
-        lines += reasons[1:] if verbose else also_wrong(wrong)
+        lines += other_reasons if verbose else short_reasons(wrong)
     if report.missing:
         lines.append(f"{WRONG}: required, but not checked: {', '.join(report.missing)}")
-    on_purpose = [verdict for verdict in report.verdicts if verdict.status == ON_PURPOSE]
-    lines += group_by_reason(ON_PURPOSE, on_purpose)
-    unsupported = [verdict for verdict in report.verdicts if verdict.status == NOT_SUPPORTED]
-    lines += ok_line(report)
-    lines += unsupported_lines(report, unsupported, verbose)
-    notes = {note for verdict in report.verdicts for note in verdict.notes}
-    lines += [f"note: {note}" for note in sorted(notes)]
-    return "\n".join([*lines, totals(report)])
+    return lines
 
 
-def also_wrong(wrong: list[Verdict]) -> list[str]:
-    """Format the wrong cases with another reason than the first; known mistakes come first."""
-    rest = [verdict for verdict in wrong if verdict.reason != wrong[0].reason]
-    named = [verdict for verdict in rest if verdict.mistakes]
-    names = [verdict.case.name for verdict in rest if not verdict.mistakes]
-    others = [f"also {WRONG} (--verbose says how):\n{case_list(names)}"] if names else []
-    return [*group_by_reason(WRONG, named), *others]
+def short_reasons(wrong: list[Verdict]) -> list[str]:
+    """Format the wrong cases whose reason differs from the reason of the first one.
+
+    The cases that a known mistake explains come first, with their reasons. Of all others, only the
+    names are listed.
+    """
+    verdicts = [verdict for verdict in wrong if verdict.reason != wrong[0].reason]
+    lines = group_by_reason(WRONG, [verdict for verdict in verdicts if verdict.mistakes])
+    unexplained_cases = [verdict.case.name for verdict in verdicts if not verdict.mistakes]
+    if unexplained_cases:
+        lines.append(f"also {WRONG} (--verbose says how):\n{case_list(unexplained_cases)}")
+    return lines
 
 
-def unsupported_lines(report: Report, verdicts: list[Verdict], verbose: bool) -> list[str]:
-    """Format the unsupported features, with their reasons if verbose."""
+def ok_lines(report: Report) -> list[str]:
+    """Format a line of the features that have right cases and no wrong one, if there are any."""
+    wrong_features = report.features(WRONG)
+    features = [feature for feature in report.features(OK) if feature not in wrong_features]
+    return [f"{OK}: {', '.join(features)}"] if features else []
+
+
+def unsupported_lines(report: Report, verbose: bool) -> list[str]:
+    """Format the unsupported cases with their reasons if verbose, else the unsupported features."""
     if verbose:
-        return group_by_reason(NOT_SUPPORTED, verdicts)
-    checked = report.features(OK, ON_PURPOSE, WRONG)
-    features = [name for name in report.features(NOT_SUPPORTED) if name not in checked]
+        return group_by_reason(NOT_SUPPORTED, report.verdicts_with(NOT_SUPPORTED))
+    checked_features = report.features(OK, ON_PURPOSE, WRONG)
+    features = [
+        feature for feature in report.features(NOT_SUPPORTED) if feature not in checked_features
+    ]
     return [f"not asked: {', '.join(features)} (--verbose says why)"] if features else []
 
 
+def note_lines(report: Report) -> list[str]:
+    """Format each side effect of the calls, such as a warning, once."""
+    notes = {note for verdict in report.verdicts for note in verdict.notes}
+    return [f"note: {note}" for note in sorted(notes)]
+
+
 def heading(report: Report) -> str:
-    """Format the function and how it was called."""
+    """Format the function and the settings it was called with as one line."""
     settings = report.settings
-    library = settings.library or ""
-    labels = [LIBRARY_NAMES.get(library, library), settings.dtype]
+    labels = [LIBRARY_NAMES.get(settings.library or "", ""), settings.dtype]
     if settings.precision:
         labels.append(f"computed in {settings.precision}")
     labels.append(f"layout {settings.layout}")
@@ -143,12 +178,12 @@ def heading(report: Report) -> str:
         labels.append(f"output: item {settings.item!r}")
     labels += limit_labels(settings.limits)
     if settings.mask:
-        labels.append(mask_label(settings.mask, settings))
+        labels.append(f"mask{mask_shape_label(settings)}: {MASK_LABELS[settings.mask]}")
     return f"{report.target} ({', '.join(labels)})"
 
 
 def limit_labels(limits: Limits) -> list[str]:
-    """Format the limits of the sizes that a function takes."""
+    """Format each limit on the sizes of the arrays that a function accepts."""
     labels = []
     if limits.equal_widths:
         labels.append("only d_v = d_k")
@@ -161,25 +196,15 @@ def limit_labels(limits: Limits) -> list[str]:
     return labels
 
 
-def mask_label(kind: str, settings: Settings) -> str:
-    """Format the shape of a mask, if it does not broadcast to the scores, and its meaning."""
-    shape = ""
+def mask_shape_label(settings: Settings) -> str:
+    """Format the shape of a mask; "" if it may have any shape that broadcasts to the scores."""
     if settings.keys_only:
-        shape = " (b, n)"
-    elif settings.full_masks:
-        shape = " (b, h, m, n)"
-    return f"mask{shape}: {MASK_LABELS[kind]}"
-
-
-def ok_line(report: Report) -> list[str]:
-    """Format the features without a wrong case; no line if there are none."""
-    wrong = report.features(WRONG)
-    names = [name for name in report.features(OK) if name not in wrong]
-    return [f"{OK}: {', '.join(names)}"] if names else []
+        return " (b, n)"
+    return " (b, h, m, n)" if settings.full_masks else ""
 
 
 def group_by_reason(status: str, verdicts: list[Verdict]) -> list[str]:
-    """Format each reason as a line, with the cases that have it below."""
+    """Format each reason as a line that begins with the status, above the cases that have it."""
     names_by_reason: dict[str, list[str]] = {}
     for verdict in verdicts:
         names_by_reason.setdefault(verdict.reason, []).append(verdict.case.name)
@@ -192,13 +217,13 @@ def case_list(names: list[str]) -> str:
 
 
 def format_verdict(verdict: Verdict) -> str:
-    """Format the reason and the fixes of one case."""
+    """Format the name, aspect and reason of one case, above the fixes of its mistakes."""
     reason = f"{verdict.case.name} ({verdict.case.isolates}): {verdict.reason}"
     return "\n".join([reason, *fixes([verdict])])
 
 
 def fixes(verdicts: list[Verdict]) -> list[str]:
-    """Format the fix of each mistake and the page that explains it, without repetition."""
+    """Format each mistake once, with the line that fixes it and the page that explains it."""
     mistakes = {mistake for verdict in verdicts for mistake in verdict.mistakes}
     return [
         f"fix {mistake.summary}:\n    {mistake.fix}\n    {page_url(mistake.address)}".rstrip()
@@ -207,6 +232,7 @@ def fixes(verdicts: list[Verdict]) -> list[str]:
 
 
 def totals(report: Report) -> str:
+    """Format how many cases have each status."""
     counts = Counter(verdict.status for verdict in report.verdicts)
     return (
         f"{counts[OK]} ok, {counts[NOT_SUPPORTED]} not supported, "
@@ -215,22 +241,26 @@ def totals(report: Report) -> str:
 
 
 def page_url(address: str) -> str:
-    """Return the URL of a page; without the site's address, its path in a clone, or "".
+    """Return the URL of a page of the site.
+
+    If the site's address is unknown, it is the path of the page in a clone of the repository, or
+    "" if the package is installed without one.
 
     Args:
-        address: the path of the page below `docs/`, and perhaps an anchor.
+        address: the path of the page below `docs/`, with or without an anchor.
     """
     page, _, anchor = address.partition("#")
     site = site_address()
     if site is None:
-        in_clone = (Path(__file__).parents[2] / "docs" / page).is_file()
-        return f"docs/{address}" if in_clone else ""
+        repository = Path(__file__).parents[2]
+        is_in_clone = (repository / "docs" / page).is_file()
+        return f"docs/{address}" if is_in_clone else ""
     url = f"{site}{page.removesuffix('.md')}/"
     return f"{url}#{anchor}" if anchor else url
 
 
 def site_address() -> str | None:
-    """Derive the site's address from the repository's, which `scripts/repository` sets.
+    """Derive the address on GitHub Pages from the repository's, which `scripts/repository` sets.
 
     Return None if the package is not installed or its metadata has no repository.
     """
@@ -238,19 +268,21 @@ def site_address() -> str | None:
         urls = metadata.metadata("attention-docs").get_all("Project-URL") or []
     except metadata.PackageNotFoundError:
         return None
-    repositories = [url.partition(", ")[2] for url in urls if url.startswith("Repository, ")]
-    if not repositories:
-        return None
-    owner, name = repositories[0].rstrip("/").split("/")[-2:]
-    return f"https://{owner.lower()}.github.io/{name}/"
+    for label_and_url in urls:  # such as "Repository, https://github.com/owner/name"
+        label, _, url = label_and_url.partition(", ")
+        if label == "Repository":
+            owner, name = url.rstrip("/").split("/")[-2:]
+            return f"https://{owner.lower()}.github.io/{name}/"
+    return None
 
 
 def as_github_annotation(report: Report) -> str:
     """Format the first wrong case as an annotation, which GitHub shows beside the code.
 
-    If no case is wrong, the annotation lists the required features that were not checked.
+    If no case is wrong, the annotation counts the verdicts and lists the required features that
+    were not checked.
     """
-    wrong = [verdict for verdict in report.verdicts if verdict.status == WRONG]
+    wrong = report.verdicts_with(WRONG)
     if wrong:
         message = format_verdict(wrong[0])
     else:
