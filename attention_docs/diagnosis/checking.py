@@ -25,7 +25,7 @@ from attention_docs.diagnosis.explaining import (
 from attention_docs.diagnosis.mistakes import TRUE_HIDES
 from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.report import NOT_SUPPORTED, OK, ON_PURPOSE, WRONG, Report, Verdict
-from attention_docs.diagnosis.shrinking import example_code, smallest
+from attention_docs.diagnosis.shrinking import example_code, smallest_failing_case
 from attention_docs.diagnosis.worker import InProcessWorker, Outcome, Worker
 
 # Names of the conventions that a library follows; under `--expect` any other is a fault.
@@ -109,7 +109,7 @@ def check_with(
         return Report(worker.target, settings, verdicts, require)
     verdicts = with_explanations(verdicts, outcomes, worker, description, settings)
     outcome = outcomes[first.case]
-    case = smallest(first.case, outcome, worker, description, settings)
+    case = smallest_failing_case(first.case, outcome, worker, description, settings)
     smallest_outcome = worker.run(case, description, settings)
     example = example_code(worker.target, case, smallest_outcome, description, settings)
     return Report(worker.target, settings, verdicts, require, example, outcome.traceback)

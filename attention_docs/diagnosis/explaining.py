@@ -23,7 +23,7 @@ from attention_docs.diagnosis.comparing import (
 )
 from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.report import OK, WRONG, Verdict
-from attention_docs.diagnosis.shrinking import as_printed
+from attention_docs.diagnosis.shrinking import format_mismatch
 from attention_docs.diagnosis.worker import Outcome
 
 # The search through all pairs of mistakes is slow, so it is limited to outputs of few numbers, and
@@ -131,7 +131,7 @@ def describe_worst_difference(case: Case, outcome: Outcome, settings: Settings) 
     actual, expected = outcome.results[name][index], case.expected()[name][index]
     label = name if name == "output" else f"gradient of {name}"
     position = calling.index_in_layout(index, settings.layout or "bhnd", case.call)
-    return f"its {label} at {position} is {as_printed(actual, expected)}"
+    return f"its {label} at {position} is {format_mismatch(actual, expected)}"
 
 
 def with_identity_values(case: Case) -> Case:

@@ -15,7 +15,12 @@ from attention_docs.diagnosis.comparing import shape_problem, worst_difference
 from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.worker import Outcome, Worker
 
+# An example prints the numbers of its arrays if none has more than this.
 LARGEST_PRINTED = 60
+# Numbers nearer to zero than this would not show what is wrong.
+SMALLEST_SHOWN = 0.1
+# Significant digits of a printed number; 17 tell any two floats apart.
+FEWEST_DIGITS, MOST_DIGITS = 5, 17
 # For each library, what to import and the function that makes an array.
 ARRAY_CODE = {
     "torch": ("import torch", "torch.tensor"),
@@ -26,76 +31,105 @@ ARRAY_CODE = {
 }
 
 
-def smallest(
+def smallest_failing_case(
     case: Case, outcome: Outcome, worker: Worker, description: Description, settings: Settings
 ) -> Case:
-    """Return the smallest case that fails in the same way: by the same error, or by a number.
+    """Return the smallest case found that fails in the same way as a failing case.
 
-    A case of a layer or of gradients, or one that ends the process, is not reduced.
+    Options are removed and axes shortened one at a time, as long as a call still fails. A case of
+    a layer or of gradients, and a case that ends the process, are returned as they are.
     """
     if not isinstance(case.call, Call) or case.gradients or outcome.kind == "died":
         return case
-    has_wrong_shape = not outcome.failure and bool(shape_problem(case, outcome.results, settings))
 
-    def fails(candidate: Case) -> bool:
-        """Whether a candidate fails in the same way as the original case."""
-        other = worker.run(candidate, description, settings)
-        if outcome.failure or outcome.problems:
-            return other.failure == outcome.failure and other.problems == outcome.problems
-        if other.failure:
-            return False
-        if has_wrong_shape:
-            return bool(shape_problem(candidate, other.results, settings))
-        difference = worst_difference(candidate, other.results, candidate.expected(), settings)
-        # Numbers near zero would not show what is wrong.
-        return difference is not None and np.abs(candidate.expected()["output"]).max() > 0.1
+    def fails_likewise(smaller_case: Case) -> bool:
+        smaller_outcome = worker.run(smaller_case, description, settings)
+        return is_same_failure(case, outcome, smaller_case, smaller_outcome, settings)
 
-    while smaller := next(filter(fails, smaller_cases(case)), None):
-        case = smaller
-    return case
+    smallest_case = case
+    while failing_case := next(filter(fails_likewise, smaller_cases(smallest_case)), None):
+        smallest_case = failing_case
+    return smallest_case
+
+
+def is_same_failure(
+    case: Case, outcome: Outcome, smaller_case: Case, smaller_outcome: Outcome, settings: Settings
+) -> bool:
+    """Whether a smaller case fails in the same way as a failing case.
+
+    Both raise the same error or have the same problems, or both results have a wrong shape, or both
+    have wrong numbers, of which those of the smaller case are not too small to show.
+    """
+    if outcome.failure or outcome.problems:
+        return (
+            smaller_outcome.failure == outcome.failure
+            and smaller_outcome.problems == outcome.problems
+        )
+    if smaller_outcome.failure:
+        return False
+    results, expected = smaller_outcome.results, smaller_case.expected()
+    if shape_problem(case, outcome.results, settings):
+        return bool(shape_problem(smaller_case, results, settings))
+    if np.abs(expected["output"]).max() <= SMALLEST_SHOWN:
+        return False
+    return worst_difference(smaller_case, results, expected, settings) is not None
 
 
 def smaller_cases(case: Case) -> Iterator[Case]:
-    """Yield cases with one option of the case removed, or one axis shortened."""
+    """Yield cases with one option of the case removed, then cases with one axis shortened."""
     call = case.call
     assert isinstance(call, Call)
-    for name in ("mask", "bias", "scale", "window", "softcap"):
-        if getattr(call, name) is not None:
-            without: dict[str, Any] = {name: None}
-            yield replace(case, call=replace(call, **without))
-    if call.is_causal and case.feature != "causal":  # a causal case stays causal
+    for option in ("mask", "bias", "scale", "window", "softcap"):
+        if getattr(call, option) is not None:
+            no_option: dict[str, Any] = {option: None}
+            yield replace(case, call=replace(call, **no_option))
+    if call.is_causal and case.feature != "causal":  # a case of causal masks stays causal
         yield replace(case, call=replace(call, is_causal=False))
-    (b, h, m, d_k), (n, d_v) = call.query.shape, call.value.shape[-2:]
-    # Grouped heads are kept, because query heads must stay a multiple of key heads.
-    has_groups = h != call.key.shape[1]
-    sizes = {"b": b, "h": 1 if has_groups else h, "m": m, "n": n, "d": d_k, "v": d_v}
-    for axis, size in sizes.items():
-        for smaller in sorted({1, size // 2, size - 1}):
-            if 0 < smaller < size:
-                yield replace(case, call=sliced(call, **{axis: smaller}))
+    for axis, size in axis_sizes(call).items():
+        for smaller_size in sorted({1, size // 2, size - 1}):
+            if 0 < smaller_size < size:
+                yield replace(case, call=shortened(call, axis, smaller_size))
 
 
-def sliced(call: Call, **sizes: int) -> Call:
-    """Return the call with the first entries of one axis: b, h, m, n, d (of keys) or v."""
+def axis_sizes(call: Call) -> dict[str, int]:
+    """Return the sizes of the axes that can be shortened, by the letters of `shortened`.
 
-    def shorten(array: Array | None, *axes: str) -> Array | None:
-        """Shorten an array along the axes in `sizes`; axes of length 1 broadcast and are kept."""
+    With grouped heads, the axis of heads is left out, because the number of query heads must stay a
+    multiple of the number of key heads.
+    """
+    b, h, m, d_k = call.query.shape
+    n, d_v = call.value.shape[-2:]
+    sizes = {"b": b, "h": h, "m": m, "n": n, "d": d_k, "v": d_v}
+    has_grouped_heads = h != call.key.shape[1]
+    if has_grouped_heads:
+        del sizes["h"]
+    return sizes
+
+
+def shortened(call: Call, axis: str, size: int) -> Call:
+    """Return a call of which one axis keeps only its first entries.
+
+    Args:
+        call: the call.
+        axis: b for sequences, h for heads, m for queries, n for keys, d for the features of queries
+            and keys, or v for the features of values.
+        size: how many entries are kept.
+    """
+
+    def shorten(array: Array | None, axes: str) -> Array | None:
+        """Keep the first entries of the array's axis, if it has it."""
         if array is None:
             return None
         own_axes = axes[len(axes) - array.ndim :]  # a mask may lack leading axes
-        stops = (
-            sizes.get(axis) if length > 1 else None
-            for axis, length in zip(own_axes, array.shape, strict=True)
-        )
-        return array[tuple(slice(stop) for stop in stops)]
+        return array[tuple(slice(size if letter == axis else None) for letter in own_axes)]
 
     return replace(
         call,
-        query=shorten(call.query, "b", "h", "m", "d"),
-        key=shorten(call.key, "b", "h", "n", "d"),
-        value=shorten(call.value, "b", "h", "n", "v"),
-        mask=shorten(call.mask, "b", "h", "m", "n"),
-        bias=shorten(call.bias, "b", "h", "m", "n"),
+        query=shorten(call.query, "bhmd"),
+        key=shorten(call.key, "bhnd"),
+        value=shorten(call.value, "bhnv"),
+        mask=shorten(call.mask, "bhmn"),
+        bias=shorten(call.bias, "bhmn"),
         d_model=None,
     )
 
@@ -103,62 +137,76 @@ def sliced(call: Call, **sizes: int) -> Call:
 def example_code(
     target: str, case: Case, outcome: Outcome, description: Description, settings: Settings
 ) -> str:
-    """Return code that makes a failing call, with what it gives and what is expected.
+    """Return code that makes a failing call, with its result and the expected one in a comment.
 
-    If an argument has too many numbers to print, only the shapes are returned.
+    If an array has more than `LARGEST_PRINTED` numbers, only the shapes are returned.
     """
-    values = calling.translate_arguments(case.call, description, settings)
-    arrays = {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
+    arguments = calling.translate_arguments(case.call, description, settings)
+    arrays = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray)}
     if any(array.size > LARGEST_PRINTED for array in arrays.values()):
-        return f"its arguments have shapes {', '.join(str(a.shape) for a in arrays.values())}"
+        shapes = ", ".join(str(array.shape) for array in arrays.values())
+        return f"its arguments have shapes {shapes}"
     library_import, constructor = ARRAY_CODE[settings.library or "numpy"]
-    alias = constructor.partition(".")[0]
-    dtype = case.dtype or settings.dtype
-    module, _, function = target.rpartition(":")
     lines = [library_import]
+    module, _, function = target.rpartition(":")
     if module:
         module_name = Path(module).stem if module.endswith(".py") else module
         lines.append(f"from {module_name} import {function}")
     for name, array in arrays.items():
-        dtype_code = "" if array.dtype == bool else f", dtype={alias}.{dtype}"
-        lines.append(f"{name} = {constructor}({as_list(array)}{dtype_code})")
+        lines.append(f"{name} = {array_code(array, constructor, case.dtype or settings.dtype)}")
     if case.strided:
         lines.append("# each array a transposed view, which is not contiguous")
     # Other arguments, such as the module of transformers, cannot be written as a literal.
-    arguments = ", ".join(
+    argument_codes = [
         f"{name}={name}" if name in arrays else f"{name}={value!r}"
-        for name, value in values.items()
+        for name, value in arguments.items()
         if name in arrays or isinstance(value, int | float | tuple | None)
-    )
-    lines.append(f"{function}({arguments})  # {outcome_comment(case, outcome, settings)}")
+    ]
+    comment = describe_outcome(case, outcome, settings)
+    lines.append(f"{function}({', '.join(argument_codes)})  # {comment}")
     return "\n".join(lines)
 
 
-def as_list(array: Array) -> str:
-    """Return an array as Python code for a list; `inf` and `nan` are not literals of Python."""
-    return str(array.tolist()).replace("inf", 'float("inf")').replace("nan", 'float("nan")')
+def array_code(array: Array, constructor: str, dtype: str) -> str:
+    """Return code that creates an array with a constructor such as `np.array`.
+
+    Args:
+        array: the array.
+        constructor: the function of an array library, after the alias of the library.
+        dtype: the name of the dtype, unless the array is boolean.
+    """
+    # `inf` and `nan` are not literals of Python.
+    numbers = str(array.tolist()).replace("inf", 'float("inf")').replace("nan", 'float("nan")')
+    if array.dtype == bool:
+        return f"{constructor}({numbers})"
+    library_alias = constructor.partition(".")[0]
+    return f"{constructor}({numbers}, dtype={library_alias}.{dtype})"
 
 
-def outcome_comment(case: Case, outcome: Outcome, settings: Settings) -> str:
-    """Say what a call gives and what is expected, at the worst number."""
-    if outcome.failure:
-        return outcome.failure.removeprefix("it ")
-    if problem := shape_problem(case, outcome.results, settings) or "; ".join(outcome.problems):
+def describe_outcome(case: Case, outcome: Outcome, settings: Settings) -> str:
+    """Describe the failure or problem of a call, or else its number with the largest error."""
+    problem = (
+        outcome.failure.removeprefix("it ")
+        or shape_problem(case, outcome.results, settings)
+        or "; ".join(outcome.problems)
+    )
+    if problem:
         return problem
     difference = worst_difference(case, outcome.results, case.expected(), settings)
     if difference is None:
         return "right in a new process"
     name, index = difference
     position = calling.index_in_layout(index, settings.layout or "bhnd", case.call)
-    actual, expected = outcome.results[name][index], case.expected()[name][index]
-    of = "" if name == "output" else f" of the gradient of {name}"
-    return f"{position}{of} is {as_printed(actual, expected)}"
+    owner = "" if name == "output" else f" of the gradient of {name}"
+    mismatch = format_mismatch(outcome.results[name][index], case.expected()[name][index])
+    return f"{position}{owner} is {mismatch}"
 
 
-def as_printed(actual: Any, expected: Any) -> str:
+def format_mismatch(actual: Any, expected: Any) -> str:
     """Format an actual and an expected number, with enough digits to tell them apart."""
-    for digits in range(5, 18):
-        texts = f"{actual:.{digits}g}", f"{expected:.{digits}g}"
-        if texts[0] != texts[1]:
+    for digits in range(FEWEST_DIGITS, MOST_DIGITS + 1):
+        actual_text = f"{actual:.{digits}g}"
+        expected_text = f"{expected:.{digits}g}"
+        if actual_text != expected_text:
             break
-    return f"{texts[0]}; expected {texts[1]}"
+    return f"{actual_text}; expected {expected_text}"
