@@ -6,15 +6,15 @@ alone. A switch, which needs no script, shows the learned model instead. Numbers
 because the text has them with four.
 """
 
-from collections.abc import Callable, Sequence
+import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
-from attention_docs import examples
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.sentence import THEY
-from attention_docs.publish.before.values import StepsOf, look_up_array
+from attention_docs.publish.before.values import StepsOf, look_up_array, look_up_labels
 from attention_docs.render.figures import Panel, cells, figure
 from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import (
@@ -44,15 +44,19 @@ LEARNED_NOTE = (
 )
 SIGN = "<p>Olive cells with − are negative.</p>"
 STAGE_HTML = """\
-<details class="stage{kind}"{is_open}><summary>{operation}<b>{name}</b></summary>\
+<details class="stage{css_class}"{is_open}><summary>{operation}<b>{name}</b></summary>\
 <div class="figure-box">{svg}</div></details>"""
 # The width of the words at the rows with the symbol above them, and of the symbol alone.
-LEFT, SYMBOL_WIDTH = 54, 18
-SMALL_HEIGHT, LARGE_HEIGHT, BAR_HEIGHT = 13, 19, 18
+ROW_WORDS_WIDTH, SYMBOL_WIDTH = 54, 18
+MATRIX_GAP = 4
+# The height of a row of numbers where they are printed, and where they are only tooltips.
+NUMBERED_ROW_HEIGHT, ROW_HEIGHT = 19, 13
 # The words of the course are narrow, so a column is narrower than `text_width` assumes.
-COLUMN_CHARACTER = 6.5
-# The next words stand in columns: a word, its bar and its number.
-BAR_COLUMNS, BAR_X, BAR_WIDTH, BAR_COLUMN = 3, 54, 40, 131
+CHARACTER_WIDTH, WORD_GAP = 6.5, 1.0
+# The next words stand in columns, each with a word, its bar and its number.
+BAR_COLUMNS, BAR_COLUMN_WIDTH = 3, 131
+BAR_X, BAR_WIDTH = 54, 40
+BAR_ROW_HEIGHT, BAR_MARGIN = 18, 3
 
 
 class StageMatrix(NamedTuple):
@@ -69,6 +73,20 @@ class StageMatrix(NamedTuple):
     role: str
     step: str
     columns: int | None = None
+
+    def numbers(self, steps_of: StepsOf) -> np.ndarray:
+        """Return the columns that are shown."""
+        return look_up_array(self.step, steps_of)[:, : self.columns]
+
+    @property
+    def row_words(self) -> list[str]:
+        """The word of each row."""
+        return look_up_labels(self.step)[0]
+
+    @property
+    def column_words(self) -> list[str]:
+        """The word of each column that is shown."""
+        return look_up_labels(self.step)[1][: self.columns]
 
 
 class Stage(NamedTuple):
@@ -91,188 +109,202 @@ class SidePanel(NamedTuple):
     """The stages that the side panel of a page shows.
 
     Attributes:
-        enlarged: the key of the stage that the page is about; `next` for the next word.
+        enlarged_key: the key of the stage that the page is about; `next` for the next word.
         stages: all stages but the last.
         next_word: the step of the probabilities of the next word, and the row, if it has several.
-        folded: the keys of the stages that are folded at first.
-        rest: what leads from the last stage to the next word, as HTML.
+        folded_keys: the keys of the stages that are folded at first.
+        last_operation: what leads from the last of the stages to the next word, as HTML.
     """
 
-    enlarged: str
+    enlarged_key: str
     stages: tuple[Stage, ...]
     next_word: tuple[str, int | None]
-    folded: tuple[str, ...] = ()
-    rest: str = "if the rest of the model (page nine) follows"
+    folded_keys: tuple[str, ...] = ()
+    last_operation: str = "if the rest of the model (page nine) follows"
 
 
-PLAIN, SCALED, MASKED = ("scores", "S"), ("scaled scores", "S/√3"), ("masked scaled scores", "Z")
+SCORES_SYMBOLS = {"scores": "S", "scaled scores": "S/√3", "masked scaled scores": "Z"}
 # What leads to weights from their scores, and from the words if the scores are not shown.
 SOFTMAX, ATTENTION = "softmax of each row", "queries with keys, mask, softmax"
+# What the index of a head, such as ₁ in the symbol Q₁, adds to the name of a stage.
 OF_HEAD = {"": "", "₁": " of head 1", "₂": " of head 2"}
 
 
 def words_stage(step: str, symbol: str = "X + E", columns: int | None = None) -> Stage:
+    """Return the stage of the words as vectors, which no operation leads to."""
     return Stage("words", "", f"words {symbol}", (StageMatrix(symbol, "input", step, columns),))
 
 
-def queries_and_keys(queries: str, keys: str, head: str = "") -> Stage:
-    matrices = StageMatrix(f"Q{head}", "query", queries), StageMatrix(f"K{head}", "key", keys)
+def queries_and_keys_stage(queries_step: str, keys_step: str, head: str = "") -> Stage:
+    """Return the stage that shows queries and keys side by side."""
+    queries = StageMatrix(f"Q{head}", "query", queries_step)
+    keys = StageMatrix(f"K{head}", "key", keys_step)
     operation = "times <i>W</i><sub>Q</sub> and times <i>W</i><sub>K</sub>"
-    return Stage("projections", operation, f"queries and keys{OF_HEAD[head]}", matrices)
+    return Stage("projections", operation, f"queries and keys{OF_HEAD[head]}", (queries, keys))
 
 
-def scores_stage(kind: tuple[str, str], step: str, head: str = "") -> Stage:
-    name, symbol = kind
-    matrix = StageMatrix(f"{symbol}{head}", "scores", step)
+def scores_stage(name: str, step: str, head: str = "") -> Stage:
+    """Return a stage named `scores`, `scaled scores` or `masked scaled scores`."""
+    matrix = StageMatrix(f"{SCORES_SYMBOLS[name]}{head}", "scores", step)
     return Stage("scores", "queries with keys", f"{name}{OF_HEAD[head]}", (matrix,))
+
+
+def weights_stage(step: str, head: str = "", operation: str = SOFTMAX) -> Stage:
+    """Return the stage of weights; the operation depends on whether scores are shown before it."""
+    matrix = StageMatrix(f"A{head}", "weights", step)
+    return Stage("weights", operation, f"weights {matrix.symbol}{OF_HEAD[head]}", (matrix,))
 
 
 def values_matrix(step: str, symbol: str = "V") -> StageMatrix:
     return StageMatrix(symbol, "value", step)
 
 
-def weights_and_output(
-    weights: str,
-    output: str,
-    values: StageMatrix | None = None,
-    head: str = "",
-    operation: str = SOFTMAX,
-) -> tuple[Stage, Stage]:
-    """Return the stages of the weights and of the output, with the values if they are given."""
-    a, o = f"A{head}", f"H{head}" if head else "O"
-    shown = () if values is None else (values,)
-    names = [*(f"values {matrix.symbol}" for matrix in shown), f"output {o}"]
-    return (
-        Stage(
-            "weights",
-            operation,
-            f"weights {a}{OF_HEAD[head]}",
-            (StageMatrix(a, "weights", weights),),
-        ),
-        Stage(
-            "output",
-            "average of the values",
-            ", ".join(names),
-            (*shown, StageMatrix(o, "output", output)),
-        ),
-    )
+def output_stage(step: str, values: StageMatrix | None = None, head: str = "") -> Stage:
+    """Return the stage of an attention output, with the values on its left if they are given."""
+    output = StageMatrix(f"H{head}" if head else "O", "output", step)
+    operation, name = "average of the values", f"output {output.symbol}"
+    if values is None:
+        return Stage("output", operation, name, (output,))
+    return Stage("output", operation, f"values {values.symbol}, {name}", (values, output))
 
 
-def block_output(step: str) -> Stage:
+def block_stage(step: str) -> Stage:
+    """Return the stage of the output of a transformer block."""
     operation = "plus the words, norm, feed-forward network, norm"
     return Stage("block", operation, "block output B", (StageMatrix("B", "output", step),))
 
 
-WITH_POSITIONS = words_stage("course_model.with_positions")
+WORDS_WITH_POSITIONS = words_stage("course_model.with_positions")
 FORMULA = (
     words_stage("course_formula.X", "X", 5),
-    queries_and_keys("course_formula.Q", "course_formula.K"),
-    scores_stage(SCALED, "course_formula.scaled"),
-    *weights_and_output(
-        "course_formula.weights", "course_formula.output", values_matrix("course_formula.V")
-    ),
+    queries_and_keys_stage("course_formula.Q", "course_formula.K"),
+    scores_stage("scaled scores", "course_formula.scaled"),
+    weights_stage("course_formula.weights"),
+    output_stage("course_formula.output", values_matrix("course_formula.V")),
 )
-# Both heads have these values, so they stand beside the output of the first.
 VALUES = values_matrix("course_model.V")
-HEAD_1 = ("course_heads.weights_1", "course_heads.head_1", VALUES, "₁")
-HEAD_2 = weights_and_output("course_heads.weights_2", "course_heads.head_2", None, "₂", ATTENTION)
-TWO_HEADS = (
-    WITH_POSITIONS,
-    queries_and_keys("course_model.Q", "course_model.K", "₁"),
-    scores_stage(MASKED, "course_mask.masked", "₁"),
-    *weights_and_output(*HEAD_1),
+# Both heads have the same values, so they stand beside the output of the first.
+OUTPUT_1 = output_stage("course_heads.head_1", VALUES, "₁")
+HEAD_2 = (
+    weights_stage("course_heads.weights_2", "₂", ATTENTION),
+    output_stage("course_heads.head_2", head="₂"),
+)
+HEADS_WITHOUT_SCORES = (
+    WORDS_WITH_POSITIONS,
+    weights_stage("course_heads.weights_1", "₁", ATTENTION),
+    OUTPUT_1,
+    *HEAD_2,
+)
+HEADS_WITH_SCORES = (
+    WORDS_WITH_POSITIONS,
+    queries_and_keys_stage("course_model.Q", "course_model.K", "₁"),
+    scores_stage("masked scaled scores", "course_mask.masked", "₁"),
+    weights_stage("course_heads.weights_1", "₁"),
+    OUTPUT_1,
     *HEAD_2,
 )
 WHOLE_BLOCK = (
-    WITH_POSITIONS,
-    *weights_and_output(*HEAD_1, ATTENTION),
-    *HEAD_2,
+    *HEADS_WITHOUT_SCORES,
     Stage(
         "joined",
         "H₁ and H₂ side by side, times <i>W</i><sub>O</sub>",
         "output O of the heads",
         (StageMatrix("O", "output", "course_heads.output"),),
     ),
-    block_output("course_block.output"),
+    block_stage("course_block.output"),
 )
-BEFORE_WEIGHTS, HEADS = ("words", "projections", "scores"), ("weights", "output")
-PROBABILITIES = ("course_next_token.probabilities", THEY)
-VOCABULARY = "times <i>W</i><sub>vocabulary</sub>, softmax"
+NEXT_WORD = ("course_next_token.probabilities", THEY)
+TO_NEXT_WORD = "times <i>W</i><sub>vocabulary</sub>, softmax"
+# A row of `course_model.next_words` belongs to the model with those parts of attention that the
+# course has introduced so far.
 SIDE_PANELS = {
     "projections": SidePanel(
         "weights",
         (
             words_stage("course_projections.X", "X", 5),
-            queries_and_keys("course_projections.Q", "course_projections.K"),
-            scores_stage(PLAIN, "course_projections.scores"),
-            *weights_and_output(
-                "course_projections.weights",
-                "course_projections.output",
-                values_matrix("course_projections.V"),
-            ),
+            queries_and_keys_stage("course_projections.Q", "course_projections.K"),
+            scores_stage("scores", "course_projections.scores"),
+            weights_stage("course_projections.weights"),
+            output_stage("course_projections.output", values_matrix("course_projections.V")),
         ),
-        ("course_model.next_words", 0),
+        next_word=("course_model.next_words", 0),
     ),
-    "formula": SidePanel("weights", FORMULA, ("course_model.next_words", 1)),
-    "scale": SidePanel("scores", FORMULA, ("course_model.next_words", 1)),
+    "formula": SidePanel("weights", FORMULA, next_word=("course_model.next_words", 1)),
+    "scale": SidePanel("scores", FORMULA, next_word=("course_model.next_words", 1)),
     "order": SidePanel(
         "weights",
         (
-            WITH_POSITIONS,
-            queries_and_keys("course_model.Q", "course_model.K"),
-            scores_stage(SCALED, "course_model.scaled"),
-            *weights_and_output(
-                "course_order.weights_with_positions", "course_order.output_with_positions", VALUES
-            ),
+            WORDS_WITH_POSITIONS,
+            queries_and_keys_stage("course_model.Q", "course_model.K"),
+            scores_stage("scaled scores", "course_model.scaled"),
+            weights_stage("course_order.weights_with_positions"),
+            output_stage("course_order.output_with_positions", VALUES),
         ),
-        ("course_model.next_words", 2),
+        next_word=("course_model.next_words", 2),
     ),
     "mask": SidePanel(
         "weights",
         (
-            WITH_POSITIONS,
-            queries_and_keys("course_model.Q", "course_model.K"),
-            scores_stage(MASKED, "course_mask.masked"),
-            *weights_and_output("course_mask.weights", "course_mask.output", VALUES),
+            WORDS_WITH_POSITIONS,
+            queries_and_keys_stage("course_model.Q", "course_model.K"),
+            scores_stage("masked scaled scores", "course_mask.masked"),
+            weights_stage("course_mask.weights"),
+            output_stage("course_mask.output", VALUES),
         ),
-        ("course_model.next_words", 3),
+        next_word=("course_model.next_words", 3),
     ),
-    "heads": SidePanel("weights", TWO_HEADS, ("course_model.next_words", 3), BEFORE_WEIGHTS),
-    "block": SidePanel("block", WHOLE_BLOCK, PROBABILITIES, HEADS, f"{VOCABULARY} (page nine)"),
-    "next_token": SidePanel("next", WHOLE_BLOCK, PROBABILITIES, HEADS, VOCABULARY),
-    "learned": SidePanel(
+    "heads": SidePanel(
         "weights",
-        (WITH_POSITIONS, *weights_and_output(*HEAD_1, ATTENTION), *HEAD_2),
-        PROBABILITIES,
-        ("words",),
+        HEADS_WITH_SCORES,
+        next_word=("course_model.next_words", 3),
+        folded_keys=("words", "projections", "scores"),
     ),
+    "block": SidePanel(
+        "block",
+        WHOLE_BLOCK,
+        NEXT_WORD,
+        folded_keys=("weights", "output"),
+        last_operation=f"{TO_NEXT_WORD} (page nine)",
+    ),
+    "next_token": SidePanel(
+        "next",
+        WHOLE_BLOCK,
+        NEXT_WORD,
+        folded_keys=("weights", "output"),
+        last_operation=TO_NEXT_WORD,
+    ),
+    "learned": SidePanel("weights", HEADS_WITHOUT_SCORES, NEXT_WORD, folded_keys=("words",)),
 }
+LEARNED_SCORES = (
+    queries_and_keys_stage("course_learned.Q_2", "course_learned.K_2", "₂"),
+    scores_stage("masked scaled scores", "course_learned.masked_2", "₂"),
+)
 
 
-def with_learned_weights(by_hand: SidePanel) -> SidePanel:
-    """Return the panel of the learned model for the same page, with the stages of its head 2."""
-    has_block = by_hand.stages is WHOLE_BLOCK
-    has_scores = any(stage.key == "scores" for stage in by_hand.stages)
-    to_scores = (
-        queries_and_keys("course_learned.Q_2", "course_learned.K_2", "₂"),
-        scores_stage(MASKED, "course_learned.masked_2", "₂"),
+def learned_side_panel(by_hand: SidePanel) -> SidePanel:
+    """Return the panel of the learned model that replaces a panel of the matrices set by hand.
+
+    It shows head 2 alone, which is the learned head that looks from *they* to the noun. Like the
+    panel that it replaces, it has stages of the scores and of the block, or leaves them out.
+    """
+    keys = {stage.key for stage in by_hand.stages}
+    stages = [words_stage("course_learned.with_positions")]
+    if "scores" in keys:
+        stages += LEARNED_SCORES
+    values = values_matrix("course_learned.V_2", "V₂")
+    stages += [
+        weights_stage("course_learned.weights_2", "₂", SOFTMAX if "scores" in keys else ATTENTION),
+        output_stage("course_learned.output_2", values, "₂"),
+    ]
+    if "block" in keys:
+        stages.append(block_stage("course_learned.block"))
+    return SidePanel(
+        by_hand.enlarged_key,
+        tuple(stages),
+        next_word=("course_learned.reasons", None),
+        folded_keys=("projections",),
+        last_operation=TO_NEXT_WORD if "block" in keys else "the rest of the model",
     )
-    to_output = weights_and_output(
-        "course_learned.weights_2",
-        "course_learned.output_2",
-        values_matrix("course_learned.V_2", "V₂"),
-        "₂",
-        SOFTMAX if has_scores else ATTENTION,
-    )
-    stages = (
-        words_stage("course_learned.with_positions"),
-        *(to_scores if has_scores else ()),
-        *to_output,
-        *((block_output("course_learned.block"),) if has_block else ()),
-    )
-    rest = VOCABULARY if has_block else "the rest of the model"
-    next_word = ("course_learned.reasons", None)
-    return SidePanel(by_hand.enlarged, stages, next_word, ("projections",), rest)
 
 
 def side_panel(name: str, steps_of: StepsOf, add_insert: Callable[[str], str]) -> str:
@@ -288,19 +320,20 @@ def side_panel(name: str, steps_of: StepsOf, add_insert: Callable[[str], str]) -
     """
     if name not in SIDE_PANELS:
         raise LookupError(f"panel {name!r} is unknown; expected one of {', '.join(SIDE_PANELS)}")
-    by_hand, learned = SIDE_PANELS[name], with_learned_weights(SIDE_PANELS[name])
-    claim(look_up_array("course_learned.weights_2", steps_of)[THEY, 0] > 0.5, SAME_AS_BY_HAND)
+    by_hand = SIDE_PANELS[name]
+    learned_weights = look_up_array("course_learned.weights_2", steps_of)
+    claim(learned_weights[THEY, 0] > 0.5, SAME_AS_BY_HAND)
     html = HTML.format(
         name=PANEL_NAME,
-        switch=switch("learned" if name == "learned" else "by-hand"),
-        by_hand="".join(stages_of(by_hand, steps_of)),
+        switch=switch_html("learned" if name == "learned" else "by-hand"),
+        by_hand=stages_html(by_hand, steps_of),
         note=LEARNED_NOTE,
-        learned="".join(stages_of(learned, steps_of)),
+        learned=stages_html(learned_side_panel(by_hand), steps_of),
     )
     return add_insert(html)
 
 
-def switch(chosen: str) -> str:
+def switch_html(chosen: str) -> str:
     """Return the choice between the matrices set by hand and the learned ones."""
     return "".join(
         CHOICE.format(value=value, text=text, checked=" checked" if value == chosen else "")
@@ -308,35 +341,32 @@ def switch(chosen: str) -> str:
     )
 
 
-def stages_of(panel: SidePanel, steps_of: StepsOf) -> list[str]:
-    """Return the HTML of each stage."""
-    drawings = []
+def stages_html(panel: SidePanel, steps_of: StepsOf) -> str:
+    """Return the stages of a panel, and how to read negative numbers if it shows any."""
+    html = ""
     for stage in panel.stages:
-        is_enlarged = stage.key == panel.enlarged
-        drawing = draw_matrices(stage, steps_of, is_enlarged)
-        kind = " main" if is_enlarged else ""
-        drawings.append(stage_html(stage.operation, drawing, kind, stage.key not in panel.folded))
-    kind = " next main" if panel.enlarged == "next" else " next"
-    drawings.append(stage_html(panel.rest, next_words(*panel.next_word, steps_of), kind))
-    return [*drawings, SIGN] if has_negative_number(panel, steps_of) else drawings
+        is_enlarged = stage.key == panel.enlarged_key
+        drawing = draw_stage(stage, steps_of, is_enlarged)
+        css_class = " main" if is_enlarged else ""
+        is_open = stage.key not in panel.folded_keys
+        html += stage_html(stage.operation, drawing, css_class, is_open)
+    css_class = " next main" if panel.enlarged_key == "next" else " next"
+    drawing = draw_next_word(*panel.next_word, steps_of)
+    html += stage_html(panel.last_operation, drawing, css_class, is_open=True)
+    return html + SIGN if has_negative_number(panel, steps_of) else html
 
 
 def has_negative_number(panel: SidePanel, steps_of: StepsOf) -> bool:
-    """Whether a panel shows a negative number, apart from masked scores, which are -inf."""
+    """Return whether a panel shows a negative number, apart from masked scores, which are -inf."""
     matrices = (matrix for stage in panel.stages for matrix in stage.matrices)
-    arrays = (shown_numbers(matrix, steps_of) for matrix in matrices)
+    arrays = (matrix.numbers(steps_of) for matrix in matrices)
     return any(((array < 0) & np.isfinite(array)).any() for array in arrays)
 
 
-def shown_numbers(matrix: StageMatrix, steps_of: StepsOf) -> np.ndarray:
-    """Return the columns of a matrix that a panel shows."""
-    return look_up_array(matrix.step, steps_of)[:, : matrix.columns]
-
-
-def stage_html(operation: str, drawing: Panel, kind: str, is_open: bool = True) -> str:
+def stage_html(operation: str, drawing: Panel, css_class: str, is_open: bool) -> str:
     """Return a foldable stage: the operation that leads to it, its name and its drawing."""
     return STAGE_HTML.format(
-        kind=kind,
+        css_class=css_class,
         is_open=" open" if is_open else "",
         operation=f"<span>↓ {operation}: </span>" if operation else "",
         name=drawing.name,
@@ -344,85 +374,109 @@ def stage_html(operation: str, drawing: Panel, kind: str, is_open: bool = True) 
     )
 
 
-def draw_matrices(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
-    """Draw matrices side by side, with words at their rows and columns and one row marked."""
-    x, body, descriptions = 0.0, list[str](), list[str]()
+def draw_stage(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
+    """Draw the matrices of a stage side by side; the first has words at its rows."""
+    x: float = ROW_WORDS_WIDTH
+    drawings: list[str] = []
+    descriptions: list[str] = []
     for matrix in stage.matrices:
-        rows, columns = labels(matrix)
-        values = shown_numbers(matrix, steps_of)
-        kind = "sequential" if matrix.role == "weights" else "diverging"
-        scale = scale_of(kind, matrix.symbol, values, matrix.role)
-        width = 1.0 + max(SMALL_HEIGHT, *(COLUMN_CHARACTER * len(text) for text in columns))
-        if is_enlarged:
-            width = max(width, cells.width_for_numbers(values, is_short=True))
-        x += LEFT if not body else SYMBOL_WIDTH
-        height = LARGE_HEIGHT if is_enlarged else SMALL_HEIGHT
-        grid = cells.Grid(x, LINE_HEIGHT, (width, height), *values.shape)
-        body += [
-            title(x - 6, LINE_HEIGHT / 2, matrix.symbol, matrix.role, "end"),
-            "" if body else cells.draw_row_labels(grid, rows),
-            cells.draw_column_labels(grid, columns),
-            cells.draw_cells(grid, values, scale, None, is_enlarged, is_short=True),
-            cells.draw_mark(grid, (THEY, None), matrix.role),
-        ]
-        descriptions.append(describe(matrix, values, rows, columns))
-        x = grid.right + 4
-    right, bottom = grid.right, grid.bottom
-    return Panel(right, bottom, "".join(body), " ".join(descriptions), name=stage.name)
+        numbers = matrix.numbers(steps_of)
+        cell = cell_size(matrix, numbers, is_enlarged)
+        grid = cells.Grid(x, LINE_HEIGHT, cell, *numbers.shape)
+        drawings.append(draw_matrix(matrix, numbers, grid, is_enlarged, has_row_words=not drawings))
+        descriptions.append(describe(matrix, numbers))
+        x = grid.right + MATRIX_GAP + SYMBOL_WIDTH
+    body, description = "".join(drawings), " ".join(descriptions)
+    return Panel(grid.right, grid.bottom, body, description, name=stage.name)
 
 
-def labels(matrix: StageMatrix) -> tuple[Sequence[str], Sequence[str]]:
-    """Return the words at the rows and at the columns of a matrix that are shown."""
-    rows, columns = examples.labels(*matrix.step.split("."))
-    return rows, columns[: matrix.columns]
+def cell_size(matrix: StageMatrix, numbers: np.ndarray, is_enlarged: bool) -> tuple[float, float]:
+    """Return the width and height of a cell, in which a number has room if the stage is enlarged.
+
+    Columns are wide enough for the words over them.
+    """
+    widest_word = CHARACTER_WIDTH * max(map(len, matrix.column_words))
+    width = WORD_GAP + max(ROW_HEIGHT, widest_word)
+    if not is_enlarged:
+        return width, ROW_HEIGHT
+    return max(width, cells.width_for_numbers(numbers, is_short=True)), NUMBERED_ROW_HEIGHT
 
 
-def describe(
-    matrix: StageMatrix, values: np.ndarray, rows: Sequence[str], columns: Sequence[str]
+def draw_matrix(
+    matrix: StageMatrix,
+    numbers: np.ndarray,
+    grid: cells.Grid,
+    has_numbers: bool,
+    has_row_words: bool,
 ) -> str:
-    """Describe a matrix in words, row by row."""
-    in_words = (
-        f"{name} {', '.join('takes no part' if v == -np.inf else short_number(v) for v in row)}"
-        for name, row in zip(rows, values, strict=True)
+    """Draw a matrix with its symbol and the words over its columns; the row of *they* is marked."""
+    kind = "sequential" if matrix.role == "weights" else "diverging"
+    scale = scale_of(kind, matrix.symbol, numbers, matrix.role)
+    return (
+        title(grid.x - cells.LABEL_GAP, LINE_HEIGHT / 2, matrix.symbol, matrix.role, "end")
+        + (cells.draw_row_labels(grid, matrix.row_words) if has_row_words else "")
+        + cells.draw_column_labels(grid, matrix.column_words)
+        + cells.draw_cells(grid, numbers, scale, None, has_numbers, is_short=True)
+        + cells.draw_mark(grid, (THEY, None), matrix.role)
     )
-    return f"{matrix.symbol}, by {', '.join(columns)}: {'; '.join(in_words)}."
 
 
-def next_words(reference: str, row: int | None, steps_of: StepsOf) -> Panel:
-    """Draw the probability of each word as a bar between the word and the number, by size."""
-    step = look_up_array(reference, steps_of)
-    probabilities = step if row is None else step[row]
-    words = examples.labels(*reference.split("."))[-1]
-    places = np.argsort(np.argsort(-np.asarray(probabilities), kind="stable"))
+def describe(matrix: StageMatrix, numbers: np.ndarray) -> str:
+    """Describe a matrix in words, row by row."""
+    rows = []
+    for word, row in zip(matrix.row_words, numbers, strict=True):
+        texts = (cells.cell_text(value, is_short=True) or "takes no part" for value in row)
+        rows.append(f"{word} {', '.join(texts)}")
+    return f"{matrix.symbol}, by {', '.join(matrix.column_words)}: {'; '.join(rows)}."
+
+
+def draw_next_word(step: str, row: int | None, steps_of: StepsOf) -> Panel:
+    """Draw the probability of each word that may come next as a bar, the most probable word first.
+
+    Args:
+        step: the reference of the probabilities.
+        row: their row, or None if the step is a vector.
+        steps_of: returns the steps of an example by its name.
+    """
+    probabilities = look_up_array(step, steps_of)
+    if row is not None:
+        probabilities = probabilities[row]
+    words = look_up_labels(step)[-1]
+    most_probable_first = np.argsort(-np.asarray(probabilities), kind="stable").tolist()
     bars, names = [], []
-    for i, (word, value) in enumerate(zip(words, probabilities, strict=True)):
-        row_of_word, column = divmod(int(places[i]), BAR_COLUMNS)
-        x, y = column * BAR_COLUMN, row_of_word * BAR_HEIGHT
-        middle = y + BAR_HEIGHT / 2
-        bar = element(
-            "rect",
-            x=x + BAR_X,
-            y=y + 3,
-            width=float(BAR_WIDTH * value),
-            height=BAR_HEIGHT - 6,
-            data_full=BAR_WIDTH,
-        )
-        digits = label(x + BAR_COLUMN - 6, middle, short_number(value), "end", fill=colour(None))
-        # A click reaches all of it.
-        area = element(
-            "rect", x=x, y=y, width=BAR_COLUMN, height=BAR_HEIGHT, fill="none", pointer_events="all"
-        )
-        bars.append(cells.tag_index(bar + digits + area, probabilities, (i,)))
-        names.append(label(x + BAR_X - 6, middle, word, "end", pointer_events="none"))
+    for i, (word, probability) in enumerate(zip(words, probabilities, strict=True)):
+        bar_row, column = divmod(most_probable_first.index(i), BAR_COLUMNS)
+        x, y = column * BAR_COLUMN_WIDTH, bar_row * BAR_ROW_HEIGHT
+        bars.append(cells.tag_index(draw_bar(x, y, probability), probabilities, (i,)))
+        middle, name_end = y + BAR_ROW_HEIGHT / 2, x + BAR_X - cells.LABEL_GAP
+        names.append(label(name_end, middle, word, "end", pointer_events="none"))
     attributes = {"data_val": step_name(probabilities), "data_short": ""}
     group = element("g", *bars, **attributes, fill=colour("output"))
     in_words = (
         f"{word} {short_number(p)}" for word, p in zip(words, probabilities.tolist(), strict=True)
     )
     return Panel(
-        BAR_COLUMNS * BAR_COLUMN,
-        -(-len(words) // BAR_COLUMNS) * BAR_HEIGHT,
+        BAR_COLUMNS * BAR_COLUMN_WIDTH,
+        math.ceil(len(words) / BAR_COLUMNS) * BAR_ROW_HEIGHT,
         group + "".join(names),
         f"Probabilities of the next word: {', '.join(in_words)}.",
         name="next word",
     )
+
+
+def draw_bar(x: float, y: float, probability: float) -> str:
+    """Draw a bar and its number in a column of the next words that has its corner at (x, y)."""
+    bar = element(
+        "rect",
+        x=x + BAR_X,
+        y=y + BAR_MARGIN,
+        width=float(BAR_WIDTH * probability),
+        height=BAR_ROW_HEIGHT - 2 * BAR_MARGIN,
+        data_full=BAR_WIDTH,
+    )
+    number_end, middle = x + BAR_COLUMN_WIDTH - cells.LABEL_GAP, y + BAR_ROW_HEIGHT / 2
+    number = label(number_end, middle, short_number(probability), "end", fill=colour(None))
+    # An invisible box, so that a click between the word and the number reaches the bar.
+    size = {"width": BAR_COLUMN_WIDTH, "height": BAR_ROW_HEIGHT}
+    click_area = element("rect", x=x, y=y, **size, fill="none", pointer_events="all")
+    return bar + number + click_area
