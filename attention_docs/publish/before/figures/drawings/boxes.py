@@ -2,11 +2,16 @@
 
 from collections.abc import Sequence
 
+from attention_docs.publish.before.figures.drawings.arrows import (
+    Point,
+    arrowhead,
+    arrowhead_base,
+)
 from attention_docs.render.figures.svg import colour, element, label, text_width
 
-Point = tuple[float, float]
 HEIGHT = 26
-PADDING = 9
+PADDING = 9  # between the text of a box and its left and right side
+HEAD_LENGTH, HEAD_HALF_WIDTH = 6, 4  # of an arrow
 
 
 def box(
@@ -17,6 +22,7 @@ def box(
     role: str | None = None,
     *children: str,
     height: float = HEIGHT,
+    corner_radius: float = 5,
     dashed: bool = False,
     bold: bool = False,
 ) -> str:
@@ -30,7 +36,7 @@ def box(
         y=y,
         width=width,
         height=height,
-        rx=5,
+        rx=corner_radius,
         fill="none",
         stroke=colour(role),
         stroke_opacity=None if role else 0.5,
@@ -48,27 +54,19 @@ def box_width(text: str) -> float:
 
 
 def arrow(points: Sequence[Point], role: str | None = None, dashed: bool = False) -> str:
-    """Draw a line through points with an arrowhead; its last part is horizontal or vertical."""
-    (x, y), (end_x, end_y) = points[-2:]
-    if x == end_x:
-        size = 6 if end_y > y else -6
-        arrowhead = f"M{end_x:g} {end_y:g}l-4 {-size:g}h8z"
-        stop = (end_x, end_y - size)
-    else:
-        size = 6 if end_x > x else -6
-        arrowhead = f"M{end_x:g} {end_y:g}l{-size:g} -4v8z"
-        stop = (end_x - size, end_y)
-    path = "M" + "L".join(f"{x:g} {y:g}" for x, y in [*points[:-1], stop])
+    """Draw a line through points, with an arrowhead at the last of them."""
+    tip = points[-1]
+    base = arrowhead_base(points[-2], tip, HEAD_LENGTH)
     line = element(
         "path",
-        d=path,
+        d="M" + "L".join(f"{x:g} {y:g}" for x, y in [*points[:-1], base]),
         fill="none",
         stroke=colour(role),
         stroke_opacity=None if role else 0.6,
         stroke_width=1.5,
         stroke_dasharray="4 3" if dashed else None,
     )
-    return line + element("path", d=arrowhead, fill=colour(role))
+    return line + arrowhead(base, tip, HEAD_HALF_WIDTH, fill=colour(role))
 
 
 def small(x: float, y: float, text: str, anchor: str = "middle", role: str | None = None) -> str:

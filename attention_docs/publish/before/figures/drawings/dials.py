@@ -6,9 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention_docs.publish.before.figures.drawings.boxes import small
-from attention_docs.render.figures.svg import colour, element
-from attention_docs.render.references import row_reference
+from attention_docs.publish.before.figures.drawings.arrows import Point, vector_arrow
+from attention_docs.render.figures.svg import colour, element, label
+
+HEAD = (6, 3.5)  # the length of an arrowhead, and half of its width
+TEXT_GAP = 9  # between the tip of a hand and the middle of its text
 
 
 class Hand(NamedTuple):
@@ -32,31 +34,18 @@ def dial(x: float, y: float, radius: float, hands: Sequence[Hand], length: float
     arcs = "".join(f"a{r} {r} 0 0 1 {end}" for end in ends)
     rim = f"M{x - radius:g} {y:g}{arcs}z"
     outline = element("path", d=rim, fill="none", stroke="currentColor", stroke_opacity=0.35)
-    return outline + "".join(_hand(x, y, radius / length, hand) for hand in hands)
+    return outline + "".join(_draw_hand((x, y), radius / length, hand) for hand in hands)
 
 
-def _hand(x: float, y: float, pixels_per_unit: float, hand: Hand) -> str:
-    """Draw a hand from the centre (x, y), with an arrowhead and its text beside the tip."""
-    right, up = hand.coordinates[0].tolist()
-    length = math.hypot(right, up)
-    along = np.array([right, -up]) / length
-    tip = np.array([x, y]) + pixels_per_unit * length * along
-    across = np.array([along[1], -along[0]])
-    back = tip - 6 * along
-    corners = [tip, back + 3.5 * across, back - 3.5 * across]
-    arrowhead = "M" + "L".join("{:.1f} {:.1f}".format(*corner) for corner in corners) + "z"
-    paint = {"stroke": colour(hand.role), "stroke_width": 2, "stroke_opacity": hand.opacity}
-    line = element(
-        "line",
-        x1=x,
-        y1=y,
-        x2=float(back[0]),
-        y2=float(back[1]),
-        **paint,
-        data_val=row_reference(hand.coordinates, 0),
+def _draw_hand(centre: Point, pixels_per_unit: float, hand: Hand) -> str:
+    """Draw a hand as an arrow from the centre of the dial, with its text beyond the tip."""
+    arrow = vector_arrow(
+        hand.coordinates, centre, pixels_per_unit, hand.role, head=HEAD, opacity=hand.opacity
     )
-    fill = element("path", d=arrowhead, fill=colour(hand.role), fill_opacity=hand.opacity)
+    if not hand.text:
+        return arrow
+    right, up = hand.coordinates[0].tolist()
     angle = math.atan2(up, right) + hand.text_turn
-    beside = (x, y) + (pixels_per_unit * length + 9) * np.array([math.cos(angle), -math.sin(angle)])
-    text = small(float(beside[0]), float(beside[1]), hand.text, role=hand.role)
-    return line + fill + (text if hand.text else "")
+    distance = pixels_per_unit * math.hypot(right, up) + TEXT_GAP
+    x, y = centre[0] + distance * math.cos(angle), centre[1] - distance * math.sin(angle)
+    return arrow + label(x, y, hand.text, fill=colour(hand.role))
