@@ -20,10 +20,10 @@ from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.course_drawings import (
     Arrow,
     LabelledRow,
+    arrows_panel,
     boxed_words_panel,
     labelled_rows_panel,
-    plane,
-    row_times_matrix,
+    output_projection_panel,
 )
 from attention_docs.publish.before.figures.drawings.plane import Vector, plane_panel
 from attention_docs.publish.before.figures.registry import site_figure
@@ -136,7 +136,9 @@ def course_plane(steps_of: StepsOf) -> Html:
     claim(birds[0] > birds[1] and boats[1] > boats[0], "*birds* points more towards *air*")
     claim(mean[0] == mean[1], "lies between the two")
     arrows = [*noun_arrows(steps["X"], "input"), Arrow("average", mean[None, :2], "output")]
-    return figure(plane("Words as arrows", FEATURES[:2], arrows), "Two nouns and the average")
+    return figure(
+        arrows_panel("Words as arrows", FEATURES[:2], arrows), "Two nouns and the average"
+    )
 
 
 @site_figure
@@ -160,7 +162,7 @@ def course_similarity(steps_of: StepsOf) -> Html:
     heading = "Weights from similarity"
     panels = [
         matrix_panel(weights, heading, mark=(BIRDS, None), **word_options()),
-        plane("The nouns, averaged", FEATURES[:2], arrows),
+        arrows_panel("The nouns, averaged", FEATURES[:2], arrows),
     ]
     return beside(panels, "Similarity and what it does")
 
@@ -409,9 +411,8 @@ def course_output_projection(steps_of: StepsOf) -> Html:
     steps = steps_of("course_heads")
     w_o, output = steps["W_O"], steps["output"][THEY:]
     claim(not np.any(w_o[4:6]), "drops the *air* and *water* of head 2")
-    panel = row_times_matrix(
-        ("they", steps["side_by_side"][THEY:]), ("W_O", w_o), ("output of they", output), FEATURES
-    )
+    head_outputs = steps["side_by_side"][THEY:]
+    panel = output_projection_panel("they", head_outputs, w_o, output, FEATURES)
     return figure(panel, "The row of “they” times W_O")
 
 

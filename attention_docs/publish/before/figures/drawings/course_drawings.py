@@ -5,6 +5,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attention_docs.publish.before.figures.drawings.arrows import (
+    Point,
+    arrowhead,
+    vector_arrow,
+    vector_tip,
+)
+from attention_docs.publish.before.figures.drawings.boxes import box, box_width
 from attention_docs.render.figures import Panel, cells
 from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import (
@@ -17,45 +24,89 @@ from attention_docs.render.figures.svg import (
     vertical_label,
 )
 from attention_docs.render.numbers import number
-from attention_docs.render.references import row_reference
 
-NamedMatrix = tuple[str, np.ndarray]
+WORD_HEIGHT, WORD_RADIUS, WORD_GAP = 28, 8, 8
+# Before a word to be predicted: the room for an arrow, and the arrow's middle in it.
+PREDICTION_WIDTH, PREDICTION_X = 28, 10
+# An arc from word to word rises above the boxes, from which its ends keep a distance.
+ARC_HEIGHT, ARC_GAP = 30, 2
+ARC_HEAD_LENGTH, ARC_HEAD_HALF_WIDTH = 8, 4
+# The length of the axes of a plane, and the length and half the width of its arrowheads.
+AXIS_LENGTH, PLANE_HEAD = 2, (9, 4)
+ROW_HEIGHT = 24
+# The widths of the numbers of a row and of a matrix, and the room for the labels of the row.
+ROW_CELL_WIDTH, MATRIX_CELL_WIDTH, ROW_LABELS_WIDTH = 50, 56, 76
+MATRIX_GAP, PRODUCT_GAP = 30, 12  # beside the matrix and below it
 
 
 def boxed_words_panel(sentences: Sequence[Sequence[str]], pronoun: int, noun: int) -> Panel:
     """Draw each sentence as a row of words in boxes, with an arc from the pronoun to its noun.
 
-    The last word is the one to be predicted; its box is dashed.
+    Args:
+        sentences: the words of each; those after the pronoun are to be predicted.
+        pronoun: the index of the pronoun.
+        noun: the index of its noun.
     """
-    height, gap = 28, 8
-    body, width, y = [], 0.0, 2.0 * LINE_HEIGHT
+    body, right_ends, y = [], [], 2.0 * LINE_HEIGHT
     for words in sentences:
-        x, centres = 2.0, []
-        for i, word in enumerate(words):
-            if i > pronoun:
-                body.append(label(x + 10, y + height / 2, "→"))
-                x += 28
-            size = {"width": text_width(word) + 18, "height": height}
-            dashes = "4 3" if i > pronoun else None
-            outline = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.5}
-            box = {"x": x, "y": y, **size, "rx": 8, **outline, "stroke_dasharray": dashes}
-            centres.append(x + size["width"] / 2)
-            weight = "bold" if i >= pronoun or i == noun else None
-            body += [
-                element("rect", **box),
-                label(centres[-1], y + height / 2, word, font_weight=weight),
-            ]
-            x += size["width"] + gap
-        start, end = centres[pronoun], centres[noun]
-        arc = f"M{start:g} {y - 2:g}C{start:g} {y - 30:g} {end:g} {y - 30:g} {end:g} {y - 2:g}"
-        arrowhead = f"M{end:g} {y - 1:g}l-4 -8h8z"
-        body.append(element("path", d=arc, fill="none", stroke=colour("weights"), stroke_width=2))
-        body.append(element("path", d=arrowhead, fill=colour("weights")))
-        width = max(width, x - gap)
-        y += height + 2.5 * LINE_HEIGHT
+        starts = _word_starts(words, pronoun)
+        middles = [start + box_width(word) / 2 for start, word in zip(starts, words, strict=True)]
+        body += _draw_words(words, starts, y, pronoun, noun)
+        body.append(_draw_arc((middles[pronoun], y), (middles[noun], y)))
+        right_ends.append(starts[-1] + box_width(words[-1]))
+        y += WORD_HEIGHT + 2.5 * LINE_HEIGHT
     texts = (f"“{' '.join(words[:-1])}” goes on with “{words[-1]}”" for words in sentences)
     description = "; ".join(texts) + ". An arc leads from the pronoun to its noun."
-    return Panel(width + 2, y - 2.3 * LINE_HEIGHT, "".join(body), description)
+    return Panel(max(right_ends) + 2, y - 2.3 * LINE_HEIGHT, "".join(body), description)
+
+
+def _word_starts(words: Sequence[str], pronoun: int) -> list[float]:
+    """Return the left side of the box of each word, with room for arrows after the pronoun."""
+    starts, x = [], 2.0
+    for i, word in enumerate(words):
+        if i > pronoun:
+            x += PREDICTION_WIDTH
+        starts.append(x)
+        x += box_width(word) + WORD_GAP
+    return starts
+
+
+def _draw_words(
+    words: Sequence[str], starts: Sequence[float], y: float, pronoun: int, noun: int
+) -> list[str]:
+    """Draw words in boxes: bold from the pronoun on, dashed after it; the noun is bold, too."""
+    body = []
+    for i, (word, x) in enumerate(zip(words, starts, strict=True)):
+        is_predicted = i > pronoun
+        if is_predicted:
+            arrow_x = x - PREDICTION_WIDTH + PREDICTION_X
+            body.append(label(arrow_x, y + WORD_HEIGHT / 2, "→"))
+        body.append(
+            box(
+                x,
+                y,
+                box_width(word),
+                word,
+                height=WORD_HEIGHT,
+                corner_radius=WORD_RADIUS,
+                dashed=is_predicted,
+                bold=i >= pronoun or i == noun,
+            )
+        )
+    return body
+
+
+def _draw_arc(start: Point, end: Point) -> str:
+    """Draw an arc from the top of one box to the top of another, with an arrowhead at its end."""
+    (start_x, start_y), (end_x, end_y) = start, end
+    path = (
+        f"M{start_x:g} {start_y - ARC_GAP:g}C{start_x:g} {start_y - ARC_HEIGHT:g} "
+        f"{end_x:g} {end_y - ARC_HEIGHT:g} {end_x:g} {end_y - ARC_GAP:g}"
+    )
+    arc = element("path", d=path, fill="none", stroke=colour("weights"), stroke_width=2)
+    tip = (end_x, end_y - ARC_GAP / 2)
+    base = (end_x, tip[1] - ARC_HEAD_LENGTH)
+    return arc + arrowhead(base, tip, ARC_HEAD_HALF_WIDTH, fill=colour("weights"))
 
 
 class Arrow(NamedTuple):
@@ -67,70 +118,49 @@ class Arrow(NamedTuple):
     dashed: bool = False
 
 
-def plane(
-    name: str, axes: Sequence[str], arrows: Sequence[Arrow], pixels_per_unit: float = 90
+def arrows_panel(
+    name: str, features: Sequence[str], arrows: Sequence[Arrow], pixels_per_unit: float = 90
 ) -> Panel:
-    """Draw arrows from zero in a plane whose axes go to two."""
-    left, right = 2 * LINE_HEIGHT, 2 * LINE_HEIGHT + 2 * pixels_per_unit
-    top, bottom = 2 * LINE_HEIGHT, 2 * LINE_HEIGHT + 2 * pixels_per_unit
-    grid = "".join(
-        f"M{left + i * pixels_per_unit:g} {top:g}V{bottom:g}"
-        f"M{left:g} {bottom - i * pixels_per_unit:g}H{right:g}"
-        for i in range(3)
-    )
-    ticks = [
-        text
-        for i in range(3)
-        for text in (
-            label(left + i * pixels_per_unit, bottom + LINE_HEIGHT / 2 + 2, number(i)),
-            label(left - LINE_HEIGHT / 2, bottom - i * pixels_per_unit, number(i)),
-        )
-    ]
+    """Draw arrows from zero in a plane of two features, whose axes end at `AXIS_LENGTH`."""
+    left = top = 2 * LINE_HEIGHT
+    right, bottom = left + AXIS_LENGTH * pixels_per_unit, top + AXIS_LENGTH * pixels_per_unit
+    grid_lines, ticks = "", []
+    for tick in range(AXIS_LENGTH + 1):
+        x, y = left + tick * pixels_per_unit, bottom - tick * pixels_per_unit
+        grid_lines += f"M{x:g} {top:g}V{bottom:g}M{left:g} {y:g}H{right:g}"
+        ticks.append(label(x, bottom + LINE_HEIGHT / 2 + 2, number(tick)))
+        ticks.append(label(left - LINE_HEIGHT / 2, y, number(tick)))
     body = [
         label((left + right) / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
-        element("path", d=grid, fill="none", stroke="currentColor", stroke_opacity=0.2),
+        element("path", d=grid_lines, fill="none", stroke="currentColor", stroke_opacity=0.2),
         *ticks,
-        label((left + right) / 2, bottom + 1.7 * LINE_HEIGHT, axes[0]),
-        vertical_label(LINE_HEIGHT / 2, (top + bottom) / 2, axes[1]),
-        *(draw_arrow(arrow, left, bottom, pixels_per_unit) for arrow in arrows),
+        label((left + right) / 2, bottom + 1.7 * LINE_HEIGHT, features[0]),
+        vertical_label(LINE_HEIGHT / 2, (top + bottom) / 2, features[1]),
+        *(_draw_arrow(arrow, (left, bottom), pixels_per_unit) for arrow in arrows),
     ]
-    vectors = (f"{arrow.name} {vector_in_words(arrow)}" for arrow in arrows if arrow.name)
-    description = f"{name}, by {axes[0]} and {axes[1]}: {'; '.join(vectors)}."
+    vectors = (
+        f"{arrow.name} ({', '.join(map(number, arrow.vector[0]))})"
+        for arrow in arrows
+        if arrow.name
+    )
+    description = f"{name}, by {features[0]} and {features[1]}: {'; '.join(vectors)}."
     width, height = right + 3 * LINE_HEIGHT, bottom + 2.3 * LINE_HEIGHT
     return Panel(width, height, "".join(body), description, name=name)
 
 
-def vector_in_words(arrow: Arrow) -> str:
-    return f"({', '.join(map(number, arrow.vector[0]))})"
-
-
-def draw_arrow(arrow: Arrow, x: float, y: float, pixels_per_unit: float) -> str:
-    """Draw an arrow from (x, y) on paper, with its name beside its tip."""
-    air, water = arrow.vector[0].tolist()
-    tip = np.array([x + pixels_per_unit * air, y - pixels_per_unit * water])
-    along = np.array([air, -water]) / np.hypot(air, water)
-    across = np.array([along[1], -along[0]])
-    back = tip - 9 * along
-    corners = [tip, back + 4 * across, back - 4 * across]
-    arrowhead = "M" + "L".join("{:.1f} {:.1f}".format(*corner) for corner in corners) + "z"
-    paint = colour(arrow.role)
-    line = element(
-        "line",
-        x1=x,
-        y1=y,
-        x2=float(back[0]),
-        y2=float(back[1]),
-        stroke=paint,
-        stroke_width=2,
-        stroke_dasharray="4 3" if arrow.dashed else None,
-        data_val=row_reference(arrow.vector, 0),
+def _draw_arrow(arrow: Arrow, zero: Point, pixels_per_unit: float) -> str:
+    """Draw an arrow from zero, with its name at the upper right of its tip."""
+    svg = vector_arrow(
+        arrow.vector, zero, pixels_per_unit, arrow.role, head=PLANE_HEAD, dashed=arrow.dashed
     )
-    name = label(tip[0] + 6, tip[1] - 6, arrow.name, "start", fill=paint) if arrow.name else ""
-    return line + element("path", d=arrowhead, fill=paint) + name
+    if not arrow.name:
+        return svg
+    x, y = vector_tip(arrow.vector, zero, pixels_per_unit)
+    return svg + label(x + 6, y - 6, arrow.name, "start", fill=colour(arrow.role))
 
 
 class LabelledRow(NamedTuple):
-    """One row of numbers, and what is done to it to get the next."""
+    """One row of numbers, (1, n), with n labels, and what is done to it to get the next row."""
 
     name: str
     role: str
@@ -141,73 +171,92 @@ class LabelledRow(NamedTuple):
 
 def labelled_rows_panel(name: str, rows: Sequence[LabelledRow]) -> Panel:
     """Draw rows of numbers, one above the other, each with the labels of its columns."""
-    x = max(text_width(row.name) for row in rows) + 12
-    width = max(6 + text_width(text) for row in rows for text in row.labels)
-    width = max(width, *(cells.width_for_numbers(row.numbers) for row in rows))
-    y, body, descriptions = 3 * LINE_HEIGHT, [], []
+    left = max(text_width(row.name) for row in rows) + 12
+    widest_label = max(text_width(text) for row in rows for text in row.labels)
+    widest_number = max(cells.width_for_numbers(row.numbers) for row in rows)
+    cell = (max(widest_label + 6, widest_number), ROW_HEIGHT)
+    y, body, descriptions, right_ends = 3 * LINE_HEIGHT, [], [], []
     for row in rows:
-        kind = "sequential" if row.role == "weights" else "diverging"
-        scale = scale_of(kind, row.name, row.numbers, row.role)
-        grid = cells.Grid(x, y, (width, 24), *row.numbers.shape)
-        middle = grid.row_middle(0)
-        body += [
-            label(x - 8, middle, row.name, "end", fill=colour(row.role), font_weight="bold"),
-            cells.draw_column_labels(grid, row.labels),
-            cells.draw_cells(grid, row.numbers, scale, None, True),
-        ]
-        if row.operation:
-            body.append(label(x, y + 24 + 0.8 * LINE_HEIGHT, f"↓ {row.operation}", "start"))
+        grid = cells.Grid(left, y, cell, *row.numbers.shape)
+        body.append(_draw_labelled_row(row, grid))
+        right_ends.append(grid.right)
         pairs = zip(row.labels, row.numbers[0].tolist(), strict=True)
-        spoken = ", ".join(f"{text} {number(value)}" for text, value in pairs)
-        descriptions.append(f"{row.name}: {spoken}.")
-        y += 24 + 3 * LINE_HEIGHT
-    columns = max(len(row.labels) for row in rows)
-    total = x + columns * width
-    body.append(label(total / 2, LINE_HEIGHT / 2, name, font_weight="bold"))
-    height = y - 3 * LINE_HEIGHT
-    return Panel(total, height, "".join(body), " ".join(descriptions), name=name)
+        in_words = ", ".join(f"{text} {number(value)}" for text, value in pairs)
+        descriptions.append(f"{row.name}: {in_words}.")
+        y += ROW_HEIGHT + 3 * LINE_HEIGHT
+    width, height = max(right_ends), y - 3 * LINE_HEIGHT
+    body.append(label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"))
+    return Panel(width, height, "".join(body), " ".join(descriptions), name=name)
 
 
-def row_times_matrix(
-    row: NamedMatrix, matrix: NamedMatrix, product: NamedMatrix, features: Sequence[str]
+def _draw_labelled_row(row: LabelledRow, grid: cells.Grid) -> str:
+    """Draw a row with its name on its left, and the operation that follows below it."""
+    kind = "sequential" if row.role == "weights" else "diverging"
+    scale = scale_of(kind, row.name, row.numbers, row.role)
+    name_style = {"fill": colour(row.role), "font_weight": "bold"}
+    drawing = (
+        label(grid.x - 8, grid.middle_y, row.name, "end", **name_style)
+        + cells.draw_column_labels(grid, row.labels)
+        + cells.draw_cells(grid, row.numbers, scale, None, has_numbers=True)
+    )
+    if not row.operation:
+        return drawing
+    return drawing + label(grid.x, grid.bottom + 0.8 * LINE_HEIGHT, f"↓ {row.operation}", "start")
+
+
+def output_projection_panel(
+    word: str,
+    head_outputs: np.ndarray,
+    w_o: np.ndarray,
+    output: np.ndarray,
+    features: Sequence[str],
 ) -> Panel:
-    """Draw the product of a row and a matrix, with the row as a column beside that matrix.
+    """Draw the product of the outputs of two heads and W_O, with the row turned into a column.
 
     Each number of the row multiplies the matrix row beside it, and the sum is drawn below.
 
     Args:
-        row: (1, 2 d_v) the outputs of both heads for one word, side by side.
-        matrix: (2 d_v, d_model) W_O.
-        product: (1, d_model) what the heads add to the word.
+        word: the word that the row belongs to.
+        head_outputs: (1, 2 d_v) the outputs of both heads for the word, side by side.
+        w_o: (2 d_v, d_model) the output projection.
+        output: (1, d_model) what the heads add to the word.
         features: the names of the d_model features, of which each head returns the first d_v.
     """
-    size, wide = (50, 24), (56, 24)
-    top = 3 * LINE_HEIGHT
-    column = cells.Grid(76, top, size, len(matrix[1]), 1)
-    right = cells.Grid(column.right + 30, top, wide, *matrix[1].shape)
-    below = cells.Grid(right.x, top + right.height + 12, wide, *product[1].shape)
-    half = top + right.height / 2
-    ends = {"x1": 0, "x2": right.right, "y1": half, "y2": half}
-    drawings = [
-        (column, row[1].T, "output"),
-        (right, matrix[1], None),
-        (below, product[1], "output"),
-    ]
+    top, head_size = 3 * LINE_HEIGHT, len(w_o) // 2
+    cell = (MATRIX_CELL_WIDTH, ROW_HEIGHT)
+    column_grid = cells.Grid(ROW_LABELS_WIDTH, top, (ROW_CELL_WIDTH, ROW_HEIGHT), len(w_o), 1)
+    w_o_grid = cells.Grid(column_grid.right + MATRIX_GAP, top, cell, *w_o.shape)
+    output_grid = cells.Grid(w_o_grid.x, w_o_grid.bottom + PRODUCT_GAP, cell, *output.shape)
+    line_between_heads = element(
+        "line",
+        x1=0,
+        x2=w_o_grid.right,
+        y1=w_o_grid.middle_y,
+        y2=w_o_grid.middle_y,
+        stroke="currentColor",
+        stroke_width=2,
+        stroke_opacity=0.6,
+    )
+    output_name = f"output of {word}"
     body = [
-        title(column.middle_x, top - LINE_HEIGHT / 2, row[0], "output"),
-        title(right.middle_x, LINE_HEIGHT / 2, matrix[0], None),
-        title(below.x - 6, below.row_middle(0), product[0], "output", "end"),
-        vertical_label(LINE_HEIGHT / 2, top + right.height / 4, "head 1"),
-        vertical_label(LINE_HEIGHT / 2, top + right.height * 3 / 4, "head 2"),
-        cells.draw_row_labels(column, 2 * list(features[: len(matrix[1]) // 2])),
-        cells.draw_column_labels(right, features),
-        *(
-            cells.draw_cells(
-                grid, values, scale_of("diverging", "matrix", values, role), None, True
-            )
-            for grid, values, role in drawings
-        ),
-        element("line", **ends, stroke="currentColor", stroke_width=2, stroke_opacity=0.6),
+        title(column_grid.middle_x, top - LINE_HEIGHT / 2, word, "output"),
+        title(w_o_grid.middle_x, LINE_HEIGHT / 2, "W_O", None),
+        title(output_grid.x - 6, output_grid.middle_y, output_name, "output", "end"),
+        vertical_label(LINE_HEIGHT / 2, top + w_o_grid.height / 4, "head 1"),
+        vertical_label(LINE_HEIGHT / 2, top + w_o_grid.height * 3 / 4, "head 2"),
+        cells.draw_row_labels(column_grid, 2 * list(features[:head_size])),
+        cells.draw_column_labels(w_o_grid, features),
+        _draw_numbers(column_grid, head_outputs.T, "output"),
+        _draw_numbers(w_o_grid, w_o, None),
+        _draw_numbers(output_grid, output, "output"),
+        line_between_heads,
     ]
-    description = " ".join(cells.describe(*named) for named in (row, matrix, product))
-    return Panel(right.right, below.bottom, "".join(body), description)
+    matrices = {word: head_outputs, "W_O": w_o, output_name: output}
+    description = " ".join(cells.describe(name, matrix) for name, matrix in matrices.items())
+    return Panel(w_o_grid.right, output_grid.bottom, "".join(body), description)
+
+
+def _draw_numbers(grid: cells.Grid, matrix: np.ndarray, role: str | None) -> str:
+    """Draw a matrix with its numbers, in the colours of a role."""
+    scale = scale_of("diverging", "matrix", matrix, role)
+    return cells.draw_cells(grid, matrix, scale, None, has_numbers=True)
