@@ -1,9 +1,9 @@
 """Draw arrows and points in a plane around zero; an edit in the page moves them.
 
 Each of these vectors is in a group with `data-plane`, the position of zero and the length of a
-unit. In the group, every element with a `transform` is at the position of the vector, and one with
-`data-beyond` as far beyond it, to the side and upwards, as this says. An outline joins the points
-of the step that its `data-outline` names.
+unit. In the group, an element with a `transform` is at the position of the vector. One with
+`data-beyond` is beyond it, by the distances that this gives for a horizontal and for a vertical
+vector. An outline joins the points of the step that its `data-outline` names.
 """
 
 import math
@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_docs.arrays import Array
+from attention_docs.publish.before.figures.drawings.arrows import Point, vector_tip
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     Panel,
@@ -33,10 +34,15 @@ DOT = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"
 
 
 class Vector(NamedTuple):
-    """A named row of two numbers, (1, 2), drawn as an arrow from zero or as a point.
+    """A named row of two numbers, drawn as an arrow from zero or as a point.
 
-    The name is beyond the vector, or before it for one that stays among others. The tip of an
-    input is a handle in the page.
+    Attributes:
+        name: its name, which is beyond the vector.
+        position: (1, 2) the two numbers.
+        role: its colour.
+        is_arrow: whether it is drawn as an arrow.
+        is_inside: whether its name is between zero and the vector, for one among other points.
+        is_input: whether it is an input, whose tip is a handle in the page.
     """
 
     name: str
@@ -47,12 +53,19 @@ class Vector(NamedTuple):
     is_input: bool = False
 
     @property
-    def beyond(self) -> tuple[float, float]:
-        """How far the middle of the name is from the vector, if it is beside and if above it."""
-        gap = GAP_AT_TIP if self.is_arrow else GAP_AT_POINT
-        gap = GAP_AT_HANDLE if self.is_input else gap
-        sign = -1 if self.is_inside else 1
-        return sign * (gap + text_width(self.name) / 2), sign * (gap + NAME_HEIGHT / 2)
+    def name_distance(self) -> tuple[float, float]:
+        """How far the middle of the name is beyond a horizontal vector, and beyond a vertical one.
+
+        Both are negative for a name between zero and the vector.
+        """
+        if self.is_input:
+            gap = GAP_AT_HANDLE
+        elif self.is_arrow:
+            gap = GAP_AT_TIP
+        else:
+            gap = GAP_AT_POINT
+        beside, above = gap + text_width(self.name) / 2, gap + NAME_HEIGHT / 2
+        return (-beside, -above) if self.is_inside else (beside, above)
 
 
 def plane_panel(
@@ -74,21 +87,21 @@ def plane_panel(
     """
     side = 2 * reach * pixels_per_unit
     # Room beyond the axes for the name of a vector at their end.
-    margin = max(vector.beyond[0] + text_width(vector.name) / 2 for vector in vectors)
+    margin = max(vector.name_distance[0] + text_width(vector.name) / 2 for vector in vectors)
     top = 2.5 * LINE_HEIGHT
-    left, bottom = margin + side / 2, top + side / 2
-    grid = "".join(
+    zero_x, zero_y = zero = (margin + side / 2, top + side / 2)
+    grid_lines = "".join(
         f"M{margin + i * pixels_per_unit:g} {top:g}v{side:g}"
         f"M{margin:g} {top + i * pixels_per_unit:g}h{side:g}"
         for i in range(2 * reach + 1)
     )
-    axes = f"M{margin:g} {bottom:g}h{side:g}M{left:g} {top:g}v{side:g}"
+    axes = f"M{margin:g} {zero_y:g}h{side:g}M{zero_x:g} {top:g}v{side:g}"
     body = [
-        label(left, LINE_HEIGHT / 2, name, font_weight="bold"),
-        element("path", d=grid, fill="none", stroke="currentColor", stroke_opacity=0.12),
+        label(zero_x, LINE_HEIGHT / 2, name, font_weight="bold"),
+        element("path", d=grid_lines, fill="none", stroke="currentColor", stroke_opacity=0.12),
         element("path", d=axes, fill="none", stroke="currentColor", stroke_opacity=0.4),
-        draw_outline(corners, left, bottom, pixels_per_unit) if corners is not None else "",
-        *(draw_vector(vector, left, bottom, pixels_per_unit) for vector in vectors),
+        draw_outline(corners, zero, pixels_per_unit) if corners is not None else "",
+        *(draw_vector(vector, zero, pixels_per_unit) for vector in vectors),
     ]
     positions = (
         f"{vector.name} ({', '.join(map(number, vector.position[0]))})" for vector in vectors
@@ -98,35 +111,35 @@ def plane_panel(
     return Panel(width, height, "".join(body), description, name=name)
 
 
-def draw_outline(corners: Array, left: float, bottom: float, pixels_per_unit: float) -> str:
+def draw_outline(corners: Array, zero: Point, pixels_per_unit: float) -> str:
     """Join points of a step by a closed line."""
-    points = (
-        f"{left + pixels_per_unit * x:g} {bottom - pixels_per_unit * y:g}"
-        for x, y in corners.tolist()
-    )
+    tips = (vector_tip(corner[None], zero, pixels_per_unit) for corner in np.asarray(corners))
+    path = "M" + "L".join(f"{x:g} {y:g}" for x, y in tips) + "z"
     line = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.5}
-    return element("path", d=f"M{'L'.join(points)}z", **line, data_outline=step_name(corners))
+    return element("path", d=path, **line, data_outline=step_name(corners))
 
 
-def draw_vector(vector: Vector, left: float, bottom: float, pixels_per_unit: float) -> str:
-    """Draw a vector in a plane with zero at (left, bottom) on paper."""
-    x, y = vector.position[0].tolist()
-    tip = (left + pixels_per_unit * x, bottom - pixels_per_unit * y)
-    angle = math.atan2(-y, x)
+def draw_vector(vector: Vector, zero: Point, pixels_per_unit: float) -> str:
+    """Draw an arrow or a point, and its name, in a group that the page's script can move."""
+    zero_x, zero_y = zero
+    tip_x, tip_y = vector_tip(vector.position, zero, pixels_per_unit)
+    angle = math.atan2(tip_y - zero_y, tip_x - zero_x)  # clockwise, as in SVG
     paint, reference = colour(vector.role), row_reference(vector.position, 0)
-    at_tip = f"translate({tip[0]:g} {tip[1]:g})"
+    at_tip = f"translate({tip_x:g} {tip_y:g})"
     if vector.is_arrow:
-        ends = {"x1": left, "y1": bottom, "x2": tip[0], "y2": tip[1]}
+        ends = {"x1": zero_x, "y1": zero_y, "x2": tip_x, "y2": tip_y}
         line = element("line", **ends, stroke=paint, stroke_width=2, data_val=reference)
         turn = f"rotate({math.degrees(angle):g})"
         arrowhead = element("path", d=ARROWHEAD, fill=paint, transform=turn, class_="head")
-        drawing = line + translated(*tip, arrowhead)
+        drawing = line + translated(tip_x, tip_y, arrowhead)
     else:
         drawing = element("path", d=DOT, fill=paint, transform=at_tip, data_val=reference)
-    right, down = vector.beyond
-    text = label(0, 0, vector.name, fill=paint)
-    middle = tip[0] + right * math.cos(angle), tip[1] + down * math.sin(angle)
-    place = "translate({:g} {:g})".format(*middle)
-    name = element("g", text, transform=place, data_beyond=f"{right:g} {down:g}")
-    group = {"data_plane": f"{left:g} {bottom:g} {pixels_per_unit:g}"}
-    return element("g", drawing, name, **group)
+    beside, above = vector.name_distance
+    name_x, name_y = tip_x + beside * math.cos(angle), tip_y + above * math.sin(angle)
+    name = element(
+        "g",
+        label(0, 0, vector.name, fill=paint),
+        transform=f"translate({name_x:g} {name_y:g})",
+        data_beyond=f"{beside:g} {above:g}",
+    )
+    return element("g", drawing, name, data_plane=f"{zero_x:g} {zero_y:g} {pixels_per_unit:g}")
