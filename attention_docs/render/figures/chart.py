@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Sequence
 from contextvars import ContextVar
-from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -33,7 +32,11 @@ MIN_HEIGHT_PER_WIDTH = 0.42  # so that the lines of a wide plot do not look flat
 # would take a third of its width.
 NARROW_WIDTH = 450
 SAMPLE_WIDTH = 18  # of a line beside its name above the chart
+SAMPLE_GAP, ENTRY_GAP = 6, 10  # after a sample, and after its name
 LEADER_WIDTH = 14  # of the thin line from the end of a line to its name, where that is moved up
+LEADER_GAP, NAME_GAP = 4, 5  # before a leader, and between it and a name
+MAX_SHIFT = 4  # how far a name may be moved up without a leader
+TICK_GAP = 6  # between the plot and a tick on its left
 DASHES = (None, "6 3", "2 3", "8 3 2 3")
 MARKERS = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
@@ -68,6 +71,10 @@ class Axis(NamedTuple):
     logarithmic: bool = False
     unit: float = 1
 
+    @property
+    def tick_texts(self) -> list[str]:
+        return [exact_number(tick) for tick in self.ticks]
+
     def fraction_at(self, value: float) -> float:
         """Return the fraction of the axis that lies before a value.
 
@@ -94,197 +101,249 @@ class Plot(NamedTuple):
     width: float
     height: float
 
+    @property
+    def right(self) -> float:
+        return self.left + self.width
+
+    @property
+    def bottom(self) -> float:
+        return self.top + self.height
+
     def to_paper(self, point: np.ndarray) -> tuple[float, float]:
         """Return the position of a point on paper."""
-        return (
-            self.left + self.width * self.x.fraction_at(point[0]),
-            self.top + self.height * (1 - self.y.fraction_at(point[1])),
-        )
+        return self.x_on_paper(point[0]), self.y_on_paper(point[1])
+
+    def x_on_paper(self, value: float) -> float:
+        return self.left + self.width * self.x.fraction_at(value)
+
+    def y_on_paper(self, value: float) -> float:
+        return self.top + self.height * (1 - self.y.fraction_at(value))
+
+
+class Curve(NamedTuple):
+    """A checked series: its points, (n, 2), in the units of the axes, and its dashes and marker.
+
+    Series with the same name have the same `style`, which counts the names from 0.
+    """
+
+    series: Series
+    points: np.ndarray
+    style: int
+
+    @property
+    def name(self) -> str:
+        return self.series.name
+
+    @property
+    def colour(self) -> str:
+        return colour(self.series.role)
+
+    def draw_path(self, path: str) -> str:
+        """Draw a path like the line of this curve."""
+        dashes = DASHES[self.style % len(DASHES)]
+        stroke = {"stroke": self.colour, "stroke_width": 1.8, "fill": "none"}
+        return element("path", d=path, stroke_dasharray=dashes, **stroke)
+
+    def draw_marker(self, x: float, y: float, *children: str, **attributes: object) -> str:
+        """Draw the marker of this curve at (x, y)."""
+        place = f"translate({x:.1f} {y:.1f})"
+        shape = MARKERS[self.style % len(MARKERS)]
+        marker = {"d": shape, "fill": self.colour, "transform": place}
+        return element("path", *children, **marker, **attributes)
 
 
 def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
     """Draw lines with their names at their right ends, or above them in a narrow chart.
 
-    A leader joins a line to a name that other names have moved up.
-
-    A single line needs no name.
+    A single line has no name in the drawing, only in its description.
 
     Raises:
         TypeError: if a series does not hold real numbers.
         ValueError: if a series has no points, a different number of x and y, a number that is not
             finite, or one that is not positive on a logarithmic axis.
     """
-    points_of_series = [_checked_points(curve, x, y) for curve in series]
-    # The number of a style goes up at each name, so a series without one keeps the style before it.
-    styles = [count - 1 for count in accumulate(bool(curve.name) for curve in series)]
-    named_series = [
-        (curve, points, style)
-        for curve, points, style in zip(series, points_of_series, styles, strict=True)
-        if curve.name
-    ]
-    has_names = len(named_series) > 1
-    names_above = named_series if has_names and is_narrow() else []
-    names_at_ends = named_series if has_names and not is_narrow() else []
-    names_width = max((text_width(curve.name) for curve, _, _ in names_at_ends), default=0)
-    # The last tick is centred at the end of its axis.
-    margin = max(LEADER_WIDTH + 12 + names_width, text_width(_tick_texts(x.ticks)[-1]) / 2)
+    curves = _checked_curves(series, x, y)
+    named_curves = [curve for curve in curves if curve.name]
+    labelled_curves = named_curves if len(named_curves) > 1 else []
+    legend_curves = labelled_curves if is_narrow() else []
+    curves_with_names_at_ends = [] if is_narrow() else labelled_curves
+    margin = _right_margin(x, curves_with_names_at_ends)
     plot = _lay_out(name, x, y, margin)
-    legend = _draw_legend([(curve, style) for curve, _, style in names_above], plot.width)
+    legend = _draw_legend(legend_curves, plot.width)
     plot = plot._replace(top=plot.top + legend.height)
     body = [
         label(plot.left + plot.width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
-        translated(plot.left, 1.5 * LINE_HEIGHT, legend.body) if names_above else "",
+        translated(plot.left, 1.5 * LINE_HEIGHT, legend.body) if legend_curves else "",
         *_draw_axes(plot),
-        *(
-            _draw_series(curve, points, style, plot)
-            for curve, points, style in zip(series, points_of_series, styles, strict=True)
-        ),
-        *_draw_names([(curve, points) for curve, points, _ in names_at_ends], plot),
+        *(_draw_curve(curve, plot) for curve in curves),
+        *_draw_names(curves_with_names_at_ends, plot),
     ]
+    # The title is centred over the plot and may be wider than the plot.
     width = plot.left + max(plot.width + margin, (plot.width + text_width(name)) / 2)
-    height = plot.top + plot.height + 2.5 * LINE_HEIGHT
-    sentences = [_describe(curve, points, x, y) for curve, points, _ in named_series]
-    return Panel(width, height, "".join(body), f"{name}. {' '.join(sentences)}")
+    description = " ".join([f"{name}.", *(_describe(curve, x, y) for curve in named_curves)])
+    return Panel(width, plot.bottom + 2.5 * LINE_HEIGHT, "".join(body), description)
 
 
 def is_narrow() -> bool:
-    """Whether the figure is drawn for the text column of a phone."""
+    """Return whether the figure is drawn for the text column of a phone."""
     return (CHART_WIDTH.get() or NARROW_WIDTH) < NARROW_WIDTH
 
 
-def _lay_out(name: str, x: Axis, y: Axis, margin: float) -> Plot:
-    """Return the plot: right of the name and ticks of the y axis, with a margin on its right."""
-    left = max(map(text_width, _tick_texts(y.ticks))) + 2 * LINE_HEIGHT
+def _right_margin(x: Axis, curves_with_names_at_ends: Sequence[Curve]) -> float:
+    """Return the room for the names of lines on the right of the plot, and for the last tick."""
+    names_width = max((text_width(curve.name) for curve in curves_with_names_at_ends), default=0)
+    # The last tick is centred at the end of its axis.
+    return max(LEADER_WIDTH + 12 + names_width, text_width(x.tick_texts[-1]) / 2)
+
+
+def _lay_out(name: str, x: Axis, y: Axis, right_margin: float) -> Plot:
+    """Return the plot: on the right of the name and ticks of the y axis, and below the title."""
+    left_margin = max(map(text_width, y.tick_texts)) + 2 * LINE_HEIGHT
     chart_width = CHART_WIDTH.get()
-    width = WIDTH if chart_width is None else max(MIN_WIDTH, chart_width - left - margin)
+    if chart_width is None:
+        width: float = WIDTH
+    else:
+        width = max(MIN_WIDTH, chart_width - left_margin - right_margin)
     # The title is centred over the plot and may be wider than the plot.
-    left = max(left, (text_width(name) - width) / 2)
+    title_overhang = (text_width(name) - width) / 2
     height = max(HEIGHT, MIN_HEIGHT_PER_WIDTH * width)
-    return Plot(x, y, left, 2.5 * LINE_HEIGHT, width, height)
+    return Plot(x, y, max(left_margin, title_overhang), 2.5 * LINE_HEIGHT, width, height)
 
 
-def _checked_points(curve: Series, x: Axis, y: Axis) -> np.ndarray:
+def _checked_curves(series: Sequence[Series], x: Axis, y: Axis) -> list[Curve]:
+    """Return each series as a curve; its style goes up at each name."""
+    curves, style = [], -1
+    for entry in series:
+        if entry.name:
+            style += 1
+        curves.append(Curve(entry, _checked_points(entry, x, y), style))
+    return curves
+
+
+def _checked_points(series: Series, x: Axis, y: Axis) -> np.ndarray:
     """Return the points of a series, (n, 2), in the units of the axes."""
-    x_values = displayable(f"x of {curve.name}", curve.x).astype(float)
-    y_values = displayable(f"y of {curve.name}", curve.y).astype(float)
+    x_values = displayable(f"x of {series.name}", series.x).astype(float)
+    y_values = displayable(f"y of {series.name}", series.y).astype(float)
     if x_values.shape != y_values.shape or x_values.ndim != 1:
         raise ValueError(
-            f"{curve.name} has y of shape {y_values.shape}; "
+            f"{series.name} has y of shape {y_values.shape}; "
             f"expected {x_values.shape} to match its x"
         )
     if not x_values.size:
-        raise ValueError(f"{curve.name} has no points; expected one or more")
-    check_finite(np, f"x of {curve.name}", x_values)
-    check_finite(np, f"y of {curve.name}", y_values)
+        raise ValueError(f"{series.name} has no points; expected one or more")
+    check_finite(np, f"x of {series.name}", x_values)
+    check_finite(np, f"y of {series.name}", y_values)
     points = np.stack([x_values / x.unit, y_values / y.unit], axis=1)
     for name, axis, values in zip("xy", (x, y), points.T, strict=True):
         if axis.logarithmic and values.min() <= 0:
             raise ValueError(
-                f"{name} of {curve.name} holds {number(values.min())}; "
+                f"{name} of {series.name} holds {number(values.min())}; "
                 "expected positive numbers on a logarithmic axis"
             )
     return points
 
 
-def _draw_series(curve: Series, points: np.ndarray, style: int, plot: Plot) -> str:
-    """Draw a line and markers; the markers of a step's numbers are tagged with the step."""
-    body = []
-    if curve.line:
-        stroke = {"stroke": colour(curve.role), "stroke_width": 1.8, "fill": "none"}
-        path = "M" + "L".join("{:.1f} {:.1f}".format(*plot.to_paper(point)) for point in points)
-        dashes = DASHES[style % len(DASHES)]
-        body.append(element("path", d=path, stroke_dasharray=dashes, **stroke))
-    if not curve.points:
-        return "".join(body)
-    step = step_name(curve.y)
-    for i, point in enumerate(points):
-        tooltip = f"{curve.name}: {number(point[1])} at {number(point[0])}"
-        marker = element(
-            "path",
-            element("title", text_node(tooltip)),
-            d=MARKERS[style % len(MARKERS)],
-            fill=colour(curve.role),
-            transform="translate({:.1f} {:.1f})".format(*plot.to_paper(point)),
-            data_at=index_in_step(curve.y, (i,)) if step else None,
-        )
-        body.append(marker)
-    return element("g", *body, data_val=step, data_axis=_axis_data(plot)) if step else "".join(body)
+def _draw_curve(curve: Curve, plot: Plot) -> str:
+    """Draw the line of a curve and its markers, if it has them."""
+    line = ""
+    if curve.series.line:
+        positions = map(plot.to_paper, curve.points)
+        line = curve.draw_path("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in positions))
+    if not curve.series.points:
+        return line
+    markers = _draw_markers(curve, plot)
+    step = step_name(curve.series.y)
+    if step is None:
+        return line + markers
+    # The page's script moves the markers and the line when the step changes.
+    return element("g", line, markers, data_val=step, data_axis=_axis_data(plot))
+
+
+def _draw_markers(curve: Curve, plot: Plot) -> str:
+    """Draw a marker at each point of a curve; one of a step's numbers has its index."""
+    has_step = step_name(curve.series.y) is not None
+    markers = []
+    for i, point in enumerate(curve.points):
+        tooltip = text_node(f"{curve.name}: {number(point[1])} at {number(point[0])}")
+        index = index_in_step(curve.series.y, (i,)) if has_step else None
+        x, y = plot.to_paper(point)
+        markers.append(curve.draw_marker(x, y, element("title", tooltip), data_at=index))
+    return "".join(markers)
 
 
 def _axis_data(plot: Plot) -> str:
     """Return the ends of the y axis as text, by which the page's script moves edited points."""
-    ticks = plot.y.ticks
-    ends = ticks[0], ticks[-1], plot.y.unit, plot.top + plot.height, plot.top
+    ends = plot.y.ticks[0], plot.y.ticks[-1], plot.y.unit, plot.bottom, plot.top
     return " ".join(f"{end:g}" for end in ends) + (" logarithmic" if plot.y.logarithmic else "")
 
 
-def _draw_names(named_series: Sequence[tuple[Series, np.ndarray]], plot: Plot) -> list[str]:
-    """Write the name of each series at the right end of its line, with leaders if one is moved.
-
-    The name of a line that ends earlier is above its end.
-    """
-    right, body, at_right = plot.left + plot.width, [], []
-    for curve, points in named_series:
-        x, y = plot.to_paper(points[-1])
-        if x > right - 1:
-            at_right.append((curve, y))
+def _draw_names(curves: Sequence[Curve], plot: Plot) -> list[str]:
+    """Write the name of each curve at the right end of its line, above it if it ends early."""
+    body, complete_curves = [], []
+    for curve in curves:
+        x, y = plot.to_paper(curve.points[-1])
+        if x > plot.right - 1:
+            complete_curves.append(curve)
         else:
-            body.append(label(x, y - LINE_HEIGHT / 2, curve.name, fill=colour(curve.role)))
-    heights = _without_overlap([y for _, y in at_right])
-    are_moved = any(y - height > 4 for (_, y), height in zip(at_right, heights, strict=True))
-    for (curve, y), height in zip(at_right, heights, strict=True):
-        paint, start = colour(curve.role), right + 4
-        if are_moved:
-            leader = f"M{start:.1f} {y:.1f}L{start + LEADER_WIDTH:.1f} {height:.1f}"
-            body.append(element("path", d=leader, stroke=paint, stroke_opacity=0.6, fill="none"))
-            start += LEADER_WIDTH
-        body.append(label(start + 5, height, curve.name, "start", fill=paint))
+            body.append(label(x, y - LINE_HEIGHT / 2, curve.name, fill=curve.colour))
+    return body + _draw_names_at_right(complete_curves, plot)
+
+
+def _draw_names_at_right(curves: Sequence[Curve], plot: Plot) -> list[str]:
+    """Write names on the right of the plot, moved up where they would overlap.
+
+    If one is moved, thin leaders join all lines to their names.
+    """
+    body = []
+    line_ends = [plot.y_on_paper(curve.points[-1][1]) for curve in curves]
+    heights = _without_overlap(line_ends)
+    shifts = [end - height for end, height in zip(line_ends, heights, strict=True)]
+    has_leaders = any(shift > MAX_SHIFT for shift in shifts)
+    leader_start = plot.right + LEADER_GAP
+    leader_end = leader_start + LEADER_WIDTH
+    name_start = (leader_end if has_leaders else leader_start) + NAME_GAP
+    for curve, line_end, height in zip(curves, line_ends, heights, strict=True):
+        if has_leaders:
+            path = f"M{leader_start:.1f} {line_end:.1f}L{leader_end:.1f} {height:.1f}"
+            stroke = {"stroke": curve.colour, "stroke_opacity": 0.6, "fill": "none"}
+            body.append(element("path", d=path, **stroke))
+        body.append(label(name_start, height, curve.name, "start", fill=curve.colour))
     return body
 
 
-def _draw_legend(named_styles: Sequence[tuple[Series, int]], width: float) -> Panel:
-    """Draw a sample and the name of each series, in rows that fit into a width."""
-    body, x, row = [], 0.0, 0
-    for curve, style in named_styles:
-        entry_width = SAMPLE_WIDTH + 6 + text_width(curve.name)
+def _draw_legend(curves: Sequence[Curve], width: float) -> Panel:
+    """Draw a sample and the name of each curve, in rows that fit into a width."""
+    body, x, y = [], 0.0, LINE_HEIGHT / 2
+    for curve in curves:
+        entry_width = SAMPLE_WIDTH + SAMPLE_GAP + text_width(curve.name)
         if x and x + entry_width > width:
-            x, row = 0.0, row + 1
-        y = (row + 0.5) * LINE_HEIGHT
-        if curve.line:
-            line = f"M{x:g} {y:g}h{SAMPLE_WIDTH}"
-            dashes = DASHES[style % len(DASHES)]
-            stroke = {"stroke": colour(curve.role), "stroke_width": 1.8, "fill": "none"}
-            body.append(element("path", d=line, stroke_dasharray=dashes, **stroke))
-        if curve.points:
-            marker = {"d": MARKERS[style % len(MARKERS)], "fill": colour(curve.role)}
-            place = f"translate({x + SAMPLE_WIDTH / 2:g} {y:g})"
-            body.append(element("path", transform=place, **marker))
-        fill = colour(curve.role)
-        body.append(label(x + SAMPLE_WIDTH + 6, y, curve.name, "start", fill=fill))
-        x += entry_width + 10
-    height = (row + 1) * LINE_HEIGHT if named_styles else 0.0
-    return Panel(width, height, "".join(body), "")
+            x, y = 0.0, y + LINE_HEIGHT
+        if curve.series.line:
+            body.append(curve.draw_path(f"M{x:g} {y:g}h{SAMPLE_WIDTH}"))
+        if curve.series.points:
+            body.append(curve.draw_marker(x + SAMPLE_WIDTH / 2, y))
+        name_start = x + SAMPLE_WIDTH + SAMPLE_GAP
+        body.append(label(name_start, y, curve.name, "start", fill=curve.colour))
+        x += entry_width + ENTRY_GAP
+    return Panel(width, y + LINE_HEIGHT / 2 if curves else 0.0, "".join(body), "")
 
 
 def _draw_axes(plot: Plot) -> list[str]:
     """Draw the names and ticks of both axes, with a grid line at each tick."""
-    left, top, bottom = plot.left, plot.top, plot.top + plot.height
     faint = {"stroke": "currentColor", "stroke_opacity": 0.25, "fill": "none"}
-    body = [label(left + plot.width / 2, bottom + 2 * LINE_HEIGHT, plot.x.name)]
-    body.append(vertical_label(LINE_HEIGHT / 2, top + plot.height / 2, plot.y.name))
-    for tick, text in zip(plot.x.ticks, _tick_texts(plot.x.ticks), strict=True):
-        x = left + plot.width * plot.x.fraction_at(tick)
-        body.append(element("path", d=f"M{x:.1f} {top}v{plot.height:g}", **faint))
-        body.append(label(x, bottom + LINE_HEIGHT / 2 + 5, text))
-    for tick, text in zip(plot.y.ticks, _tick_texts(plot.y.ticks), strict=True):
-        y = bottom - plot.height * plot.y.fraction_at(tick)
-        body.append(element("path", d=f"M{left:.1f} {y:.1f}h{plot.width:g}", **faint))
-        body.append(label(left - 6, y, text, "end"))
+    body = [
+        label(plot.left + plot.width / 2, plot.bottom + 2 * LINE_HEIGHT, plot.x.name),
+        vertical_label(LINE_HEIGHT / 2, plot.top + plot.height / 2, plot.y.name),
+    ]
+    for tick, text in zip(plot.x.ticks, plot.x.tick_texts, strict=True):
+        x = plot.x_on_paper(tick)
+        body.append(element("path", d=f"M{x:.1f} {plot.top}v{plot.height:g}", **faint))
+        body.append(label(x, plot.bottom + LINE_HEIGHT / 2 + 5, text))
+    for tick, text in zip(plot.y.ticks, plot.y.tick_texts, strict=True):
+        y = plot.y_on_paper(tick)
+        body.append(element("path", d=f"M{plot.left:.1f} {y:.1f}h{plot.width:g}", **faint))
+        body.append(label(plot.left - TICK_GAP, y, text, "end"))
     return body
-
-
-def _tick_texts(ticks: Sequence[float]) -> list[str]:
-    return [exact_number(tick) for tick in ticks]
 
 
 def _without_overlap(y_positions: list[float]) -> list[float]:
@@ -298,9 +357,10 @@ def _without_overlap(y_positions: list[float]) -> list[float]:
     return moved
 
 
-def _describe(curve: Series, points: np.ndarray, x: Axis, y: Axis) -> str:
-    first, last = points[[0, -1]]
+def _describe(curve: Curve, x: Axis, y: Axis) -> str:
+    """Return a sentence with the first and the last point of a curve."""
+    (first_x, first_y), (last_x, last_y) = curve.points[[0, -1]]
     return (
-        f"{curve.name}: {y.name} goes from {number(first[1])} at {x.name} {number(first[0])} "
-        f"to {number(last[1])} at {number(last[0])}."
+        f"{curve.name}: {y.name} goes from {number(first_y)} at {x.name} {number(first_x)} "
+        f"to {number(last_y)} at {number(last_x)}."
     )
