@@ -47,9 +47,15 @@ MARKERS = (
 
 
 class Series(NamedTuple):
-    """One line of a chart: its points, and whether they are joined by a line and have markers.
+    """One line of a chart.
 
-    A series without a name has the dashes and markers of the one before it.
+    Attributes:
+        name: its name; a series without one has the dashes and markers of the series before it.
+        x: (n,) numbers along the x axis.
+        y: (n,) numbers along the y axis.
+        role: its colour; that of text if left out.
+        line: whether its points are joined by a line.
+        points: whether its points have markers.
     """
 
     name: str
