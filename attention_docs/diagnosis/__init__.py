@@ -9,7 +9,7 @@ The mathematics and the examples do not import this package. In a pytest test:
 
 import math
 import unittest
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -17,12 +17,18 @@ from typing import Any
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.diagnosis import checking, libraries, report
+from attention_docs.diagnosis import checking, libraries
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import CASES, Case
 from attention_docs.diagnosis.libraries import LoadError
 from attention_docs.diagnosis.recipe import LayerCall
-from attention_docs.diagnosis.report import NOT_SUPPORTED, WRONG, Report
+from attention_docs.diagnosis.report import (
+    NOT_SUPPORTED,
+    WRONG,
+    Report,
+    format_report,
+    format_verdict,
+)
 
 __all__ = ["Check", "check", "check_cache", "checks"]
 
@@ -68,10 +74,10 @@ def check(
             raise TypeError("make_inputs needs a function object and a reference")
         compare_with(function, make_inputs, reference, tolerance)
         return None
-    result = checking.check(function, Settings(**settings), require=require)
-    if not result.is_correct:
-        raise AssertionError(report.format_report(result))
-    return result
+    report = checking.check(function, Settings(**settings), require=require)
+    if not report.is_correct:
+        raise AssertionError(format_report(report))
+    return report
 
 
 def compare_with(
@@ -80,51 +86,59 @@ def compare_with(
     reference: Callable[..., Any],
     tolerance: float,
 ) -> None:
-    """Compare a function with a reference on random calls.
+    """Compare a function with a reference on `RANDOM_CALLS` random calls.
 
     Raises:
         AssertionError: if a result differs; the message describes the smallest call with a wrong
             result, which is the first one whose arguments hold the fewest numbers.
     """
     random = np.random.RandomState(0)
-    failures: list[tuple[int, str]] = []  # how many numbers the arguments hold, and the message
+    # For each wrong result: how many numbers the arguments hold, which call it was, the message.
+    failures: list[tuple[int, int, str]] = []
     for call in range(1, RANDOM_CALLS + 1):
         inputs = make_inputs(random)
-        named = dict(inputs) if isinstance(inputs, Mapping) else {}
-        positional = () if named else tuple(inputs)
-        expected = libraries.to_numpy(reference(*positional, **named))
-        actual = libraries.to_numpy(function(*positional, **named))
+        keyword_arguments = dict(inputs) if isinstance(inputs, Mapping) else {}
+        positional_arguments = () if keyword_arguments else tuple(inputs)
+        expected = libraries.to_numpy(reference(*positional_arguments, **keyword_arguments))
+        actual = libraries.to_numpy(function(*positional_arguments, **keyword_arguments))
         difference = describe_difference(actual, expected, tolerance)
         if difference:
-            arguments = (*positional, *named.values())
-            shapes = [tuple(array.shape) for array in arguments if hasattr(array, "shape")]
+            shapes = shapes_of((*positional_arguments, *keyword_arguments.values()))
             number_count = sum(math.prod(shape) for shape in shapes)
-            listed = ", ".join(map(str, shapes))
-            message = f"the result of call {call}, with arguments of shapes {listed}, {difference}"
-            failures.append((number_count, message))
+            shape_list = ", ".join(map(str, shapes))
+            message = (
+                f"the result of call {call}, with arguments of shapes {shape_list}, {difference}"
+            )
+            failures.append((number_count, call, message))
     if failures:
-        _, message = min(failures, key=lambda failure: failure[0])
+        _, _, message = min(failures)
         raise AssertionError(message)
 
 
-def describe_difference(actual: Array, expected: Array, tolerance: float) -> str:
-    """Say how a result differs from the expected one; "" if it does not.
+def shapes_of(arguments: Iterable[Any]) -> list[tuple[int, ...]]:
+    """Return the shape of each argument that is an array."""
+    return [tuple(argument.shape) for argument in arguments if hasattr(argument, "shape")]
 
-    Where NaN is expected, any number is accepted.
+
+def describe_difference(actual: Array, expected: Array, tolerance: float) -> str:
+    """Describe how a result differs from the expected one; "" if it does not.
+
+    The tolerance is relative to the largest expected number, or to 1 if all are smaller. Where NaN
+    is expected, any number is accepted.
     """
     if actual.shape != expected.shape:
         return f"has shape {actual.shape}; expected {expected.shape}"
     errors = np.where(np.isnan(expected), 0.0, absolute_errors(actual, expected))
-    if errors.max(initial=0.0) > tolerance * error_scale(expected):
-        worst = [int(i) for i in np.unravel_index(errors.argmax(), errors.shape)]
-        return f"is off by {errors.max():.3g} at {worst}"
+    if errors.max(initial=0.0) > tolerance * largest_magnitude(expected):
+        worst_index = [int(i) for i in np.unravel_index(errors.argmax(), errors.shape)]
+        return f"is off by {errors.max():.3g} at {worst_index}"
     return ""
 
 
 def absolute_errors(actual: Array, expected: Array) -> Array:
-    """Return the absolute difference of each number.
+    """Return the absolute difference of each pair of numbers.
 
-    It is 0 where both are NaN or the same infinity, and inf where else one of them is not finite.
+    It is 0 if both are NaN or the same infinity, and otherwise inf if one of them is not finite.
     """
     with np.errstate(invalid="ignore"):  # inf - inf is NaN
         differences = np.nan_to_num(np.abs(actual - expected), nan=np.inf)
@@ -132,8 +146,8 @@ def absolute_errors(actual: Array, expected: Array) -> Array:
     return np.where(are_equal, 0.0, differences)
 
 
-def error_scale(expected: Array) -> float:
-    """Return the largest finite magnitude, at least 1, which a tolerance is relative to."""
+def largest_magnitude(expected: Array) -> float:
+    """Return the largest absolute value of the finite numbers, or 1 if all of them are smaller."""
     return float(np.abs(expected[np.isfinite(expected)]).max(initial=1.0))
 
 
@@ -164,30 +178,35 @@ def check_cache(
     Traceback (most recent call last):
     AssertionError: position 2 is off by 2 in chunks of 2, 2; compared with all at once
     """
-    n = inputs.shape[1]
 
-    def output_in_chunks(sizes: list[int]) -> Any:
-        """Run the layer on consecutive chunks of these sizes, and join its rows."""
-        cache, chunks, start = make_cache(), [], 0
-        for size in sizes:
-            returned = layer(inputs[:, start : start + size], cache)
-            chunk, cache = returned if isinstance(returned, tuple) else (returned, cache)
-            chunks.append(libraries.to_numpy(chunk))
-            start += size
-        return np.concatenate(chunks, axis=1)
+    def output_in_chunks(chunk_lengths: list[int]) -> Array:
+        """Run the layer on consecutive chunks of the inputs, and join the rows it returns."""
+        cache = make_cache()
+        outputs = []
+        start = 0
+        for length in chunk_lengths:
+            returned = layer(inputs[:, start : start + length], cache)
+            output, cache = returned if isinstance(returned, tuple) else (returned, cache)
+            outputs.append(libraries.to_numpy(output))
+            start += length
+        return np.concatenate(outputs, axis=1)
 
-    at_once = output_in_chunks([n])
-    middle = n // 2
-    halves, one_by_one = [middle, n - middle], [1] * n
-    prefill_and_decode = [middle] + [1] * (n - middle)
-    for sizes in (halves, prefill_and_decode, one_by_one):
-        errors = absolute_errors(output_in_chunks(sizes), at_once)
-        wrong_indices = np.argwhere(errors > tolerance * error_scale(at_once))
+    length = inputs.shape[1]
+    first_half = length // 2
+    second_half = length - first_half
+    expected = output_in_chunks([length])
+    for chunk_lengths in (
+        [first_half, second_half],
+        [first_half] + second_half * [1],
+        length * [1],
+    ):
+        errors = absolute_errors(output_in_chunks(chunk_lengths), expected)
+        wrong_indices = np.argwhere(errors > tolerance * largest_magnitude(expected))
         if len(wrong_indices):
-            position, listed = wrong_indices[:, 1].min(), ", ".join(map(str, sizes))
+            position = wrong_indices[:, 1].min()
             raise AssertionError(
                 f"position {position} is off by {errors[:, position].max():.3g} in chunks of "
-                f"{listed}; compared with all at once"
+                f"{', '.join(map(str, chunk_lengths))}; compared with all at once"
             )
 
 
@@ -205,7 +224,7 @@ class SharedReport:
 
     @cached_property
     def report_or_error(self) -> Report | LoadError:
-        """The report, or the error that kept the function from being called."""
+        """The report, or the error if the function cannot be loaded or called."""
         try:
             return checking.check(self.function, Settings(**self.settings))
         except LoadError as error:
@@ -214,21 +233,21 @@ class SharedReport:
 
 @dataclass(eq=False)
 class Check:
-    """A test of a function, of all cases or of a single one.
+    """A test of a function, with all cases or with a single one.
 
     Attributes:
-        shared: the report on the function, which the first test to need it computes.
-        name: the name of the case; None for all cases.
+        shared_report: the report on the function, which all of its tests share.
+        case_name: the name of the case; None for all cases.
     """
 
-    shared: SharedReport
-    name: str | None
+    shared_report: SharedReport
+    case_name: str | None
 
     def __str__(self) -> str:
         """Return the name of the case, or the function's name if the test is of all cases."""
-        if self.name is not None:
-            return self.name
-        function = self.shared.function
+        if self.case_name is not None:
+            return self.case_name
+        function = self.shared_report.function
         return function if isinstance(function, str) else getattr(function, "__name__", "attention")
 
     @property
@@ -238,9 +257,10 @@ class Check:
         Raises:
             LoadError: if the function cannot be loaded or called at all.
         """
-        if isinstance(self.shared.report_or_error, LoadError):
-            raise self.shared.report_or_error
-        return self.shared.report_or_error
+        report_or_error = self.shared_report.report_or_error
+        if isinstance(report_or_error, LoadError):
+            raise report_or_error
+        return report_or_error
 
     def check(self) -> None:
         """Fail if the function is wrong; skip a case that it does not support.
@@ -250,26 +270,33 @@ class Check:
             AssertionError: with the mistake, the line that fixes it, and where it is explained.
             unittest.SkipTest: with the reason; pytest shows it as a skipped test.
         """
-        if self.name is None:
+        if self.case_name is None:
             if not self.report.is_correct:
-                raise AssertionError(report.format_report(self.report))
+                raise AssertionError(format_report(self.report))
             return
         verdicts = {verdict.case.name: verdict for verdict in self.report.verdicts}
-        verdict = verdicts.get(self.name)
+        verdict = verdicts.get(self.case_name)
         if verdict is None:
-            raise unittest.SkipTest(reason_left_out(CASES[self.name], self.report))
+            raise unittest.SkipTest(reason_left_out(CASES[self.case_name], self.report))
         if verdict.status == NOT_SUPPORTED:
             raise unittest.SkipTest(verdict.reason)
         if verdict.status == WRONG:
-            raise AssertionError(report.format_verdict(verdict))
+            raise AssertionError(format_verdict(verdict))
 
 
-def reason_left_out(case: Case, result: Report) -> str:
-    """Return why a report has no verdict on a case: which functions the case is for."""
+def reason_left_out(case: Case, report: Report) -> str:
+    """Return why a check of a function left out a case, so that the report has no verdict on it.
+
+    Plain attention is not called with the cases of layers, and a layer not with those of plain
+    attention. No function is called in a finer dtype than the one it takes. The last of these
+    reasons is the causal case of a layer that is causal in every case.
+    """
     is_for_layers = isinstance(case.call, LayerCall)
-    is_report_on_layer = isinstance(result.verdicts[0].case.call, LayerCall)
-    if is_for_layers != is_report_on_layer:
-        return f"the case is for {'layers' if is_for_layers else 'plain attention'}"
+    is_layer_checked = isinstance(report.verdicts[0].case.call, LayerCall)
+    if is_for_layers and not is_layer_checked:
+        return "the case is for layers"
+    if is_layer_checked and not is_for_layers:
+        return "the case is for plain attention"
     if case.dtype:
         return f"the case is for {case.dtype}"
     return "the case is for layers that are not always causal"
@@ -287,6 +314,6 @@ def checks(function: Function, each_case: bool = False, **settings: Any) -> list
     >>> [str(case) for case in checks("my_package:attend", each_case=True)][:3]
     ['distinct_sizes', 'other_sizes', 'square']
     """
-    shared = SharedReport(function, settings)
-    names = list(CASES) if each_case else [None]
-    return [Check(shared, name) for name in names]
+    shared_report = SharedReport(function, settings)
+    case_names = list(CASES) if each_case else [None]
+    return [Check(shared_report, case_name) for case_name in case_names]

@@ -633,10 +633,10 @@ def test_inapplicable_or_unsupported_case_is_skipped(in_process, write_target):
 )
 def test_reason_of_a_case_that_is_left_out(checked, left_out, reason):
     report = Report("mine.py:attend", Settings(), [Verdict(CASES[checked], "ok")])
-    shared = SharedReport("mine.py:attend", settings={})
-    shared.report_or_error = report
+    shared_report = SharedReport("mine.py:attend", settings={})
+    shared_report.report_or_error = report
     with pytest.raises(unittest.SkipTest, match=f"the case is {reason}"):
-        Check(shared, left_out).check()
+        Check(shared_report, left_out).check()
 
 
 def test_each_case_raises_the_load_error(in_process, write_target):
