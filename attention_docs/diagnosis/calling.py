@@ -24,7 +24,7 @@ WITHOUT_DROPOUT = {
     **dict.fromkeys(("training", "train"), False),
 }
 # The default of a required argument. It is truthy.
-EMPTY = inspect.Parameter.empty
+NO_DEFAULT = inspect.Parameter.empty
 
 
 @dataclass(frozen=True)
@@ -41,12 +41,14 @@ class Settings:
         dtype: the dtype of the arrays, where a case does not specify one.
         precision: the dtype it computes in, if coarser than its arguments' dtype.
         limits: the sizes that it takes.
-        stacked: the axis on which queries, keys and values are stacked, if they are one argument.
-        item: the index, key or attribute of the output in what the function returns.
-        always_causal: whether it is causal and has no argument for it.
-        keys_only: whether its mask is (b, n), one for all queries.
+        stack_axis: the axis on which queries, keys and values are stacked, if one argument holds
+            them.
+        output_item: the index, key or attribute of the output in what the function returns; None
+            if it returns the output itself.
+        is_always_causal: whether it is causal and has no argument for it.
+        takes_key_mask: whether its mask is (b, n), one for all queries.
         adds_masks: whether a mask may hold numbers to add.
-        full_masks: whether a mask needs the shape of the scores, because it is not broadcast.
+        needs_full_masks: whether a mask needs the shape of the scores, because it is not broadcast.
     """
 
     library: str | None = None
@@ -56,12 +58,12 @@ class Settings:
     dtype: str = "float64"
     precision: str | None = None
     limits: Limits = NO_LIMITS
-    stacked: int | None = None
-    item: Any = None
-    always_causal: bool = False
-    keys_only: bool = False
+    stack_axis: int | None = None
+    output_item: Any = None
+    is_always_causal: bool = False
+    takes_key_mask: bool = False
     adds_masks: bool = True
-    full_masks: bool = False
+    needs_full_masks: bool = False
 
 
 @dataclass(frozen=True)
@@ -174,15 +176,15 @@ def translate_arguments(
 def attention_arguments(call: Call, description: Description, settings: Settings) -> dict[str, Any]:
     """Return the arguments of a plain attention call, by our names."""
     layout, names = settings.layout or "bhnd", description.names
-    if settings.full_masks:
+    if settings.needs_full_masks:
         call = with_full_masks(call)
     values: dict[str, Any] = {
         name: to_layout(getattr(call, name), layout) for name in ("query", "key", "value")
     }
-    if settings.stacked is not None:
+    if settings.stack_axis is not None:
         packed = [values.pop(name) for name in ("query", "key", "value") if name not in names]
         stack_name = "packed" if "packed" in names else "packed_key"
-        values[stack_name] = np.stack(packed, axis=settings.stacked)
+        values[stack_name] = np.stack(packed, axis=settings.stack_axis)
     if call.mask is not None:
         values |= mask_arguments(call.mask, names, settings)
     elif description.is_required("mask"):
@@ -206,10 +208,10 @@ def option_arguments(call: Call, description: Description, settings: Settings) -
     """Return the arguments of a plain attention call that are not arrays, by our names."""
     names, values = description.names, dict[str, Any]()
     defaults = {
-        name: description.defaults.get(names.get(name, ""), EMPTY)
+        name: description.defaults.get(names.get(name, ""), NO_DEFAULT)
         for name in ("is_causal", "scale", "window")
     }
-    if call.is_causal and not settings.always_causal:
+    if call.is_causal and not settings.is_always_causal:
         values["is_causal"] = True
     elif "is_causal" in names and defaults["is_causal"]:
         values["is_causal"] = False  # where it is required, or True by default
@@ -246,7 +248,7 @@ def mask_arguments(mask: Array, names: Mapping[str, str], settings: Settings) ->
             queries or heads.
     """
     converted = convert_mask(mask, settings.mask)
-    if "mask" in names and not settings.keys_only:
+    if "mask" in names and not settings.takes_key_mask:
         return {"mask": mask_to_layout(converted, settings.layout or "bhnd")}
     if mask.ndim < 4 or mask.shape[1:3] != (1, 1):
         raise UnsupportedError("its mask hides keys from all queries alike")
@@ -277,7 +279,7 @@ def layer_arguments(
         if call.query is not call.key:
             raise UnsupportedError("it takes only one sequence, so no cross-attention")
         values = {"x": query}
-    if call.is_causal and not settings.always_causal:
+    if call.is_causal and not settings.is_always_causal:
         values["is_causal"] = True
     if description.is_required("mask"):
         values["mask"] = None

@@ -140,7 +140,7 @@ def cases_for(description: Description, settings: Settings) -> list[Case]:
         cases = layer_cases(description.layer)
     else:
         cases = cases_within(settings.limits)
-    if settings.always_causal:
+    if settings.is_always_causal:
         cases = tuple(always_causal(case) for case in cases if case.name != "layer_causal")
     bits = PRECISION[settings.dtype]
     return [case for case in cases if case.dtype is None or PRECISION[case.dtype] <= bits]

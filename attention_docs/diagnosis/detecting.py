@@ -94,7 +94,7 @@ def attempt_call(worker: Worker, description: Description, settings: Settings) -
             "or raise the time limit with --limit"
         )
     problem = outcome.failure or shape_problem(case, outcome.results, settings)
-    return Attempt(case, outcome, replace(settings, item=outcome.item), problem)
+    return Attempt(case, outcome, replace(settings, output_item=outcome.item), problem)
 
 
 def describe_failed_attempts(target: str, failed: list[Attempt]) -> str:
@@ -142,7 +142,7 @@ def settings_to_try(description: Description, settings: Settings) -> Iterator[li
             base = replace(settings, library=library, limits=limit, dtype=dtype)
             if {"packed", "packed_key"} & description.names.keys():
                 pairs = [(axis, layout) for axis, layout in STACKED if layout in group]
-                yield [replace(base, layout=layout, stacked=axis) for axis, layout in pairs]
+                yield [replace(base, layout=layout, stack_axis=axis) for axis, layout in pairs]
             else:
                 yield [replace(base, layout=layout) for layout in group]
 
@@ -214,7 +214,7 @@ def detect_causality(
             is_right(variant, outcome, settings) or coarser_precision(variant, outcome, settings)
             for variant in variants
         ):
-            settings, case = replace(settings, always_causal=True), causal
+            settings, case = replace(settings, is_always_causal=True), causal
     if worst_difference(case, outcome.results, case.expected(), settings) is None:
         return settings
     return replace(settings, precision=coarser_precision(case, outcome, settings))
@@ -251,7 +251,7 @@ def detect_mask(
     for keys_only, mask_case in mask_cases(names, settings):
         outcomes: dict[str, Outcome] = {}
         for kind in kinds:
-            trial = replace(settings, mask=kind, keys_only=keys_only)
+            trial = replace(settings, mask=kind, takes_key_mask=keys_only)
             result = outcomes[kind] = worker.run(mask_case, description, trial)
             mistakes = next(
                 (m for m in explanations if is_right(mask_case, result, trial, m)), None
@@ -267,7 +267,7 @@ def detect_mask(
             adds_masks = not takes_ones(worker, description, trial, mask_case, mistakes)
             trial = replace(trial, adds_masks=adds_masks)
             return detect_full_masks(worker, description, trial, mistakes)
-    fallback = replace(settings, mask=kinds[0], keys_only="mask" not in names)
+    fallback = replace(settings, mask=kinds[0], takes_key_mask="mask" not in names)
     return next(iter(callable_settings), fallback)
 
 
@@ -317,7 +317,7 @@ def mask_cases(names: Mapping[str, str], settings: Settings) -> list[tuple[bool,
     pairs, padding = cases["boolean_mask"], cases["padding"]
     if "h" not in layout:
         padding = replace(padding, call=first_head(padding.call))
-    if settings.always_causal:
+    if settings.is_always_causal:
         pairs, padding = always_causal(pairs), always_causal(padding)
     for_pairs = [(False, pairs)] if "mask" in names else []
     for_keys = [(True, padding)] if "b" in layout else []
@@ -328,14 +328,14 @@ def detect_full_masks(
     worker: Worker, description: Description, settings: Settings, mistakes: Mistakes
 ) -> Settings:
     """Detect whether a function takes only masks of the full shape of the scores."""
-    if settings.keys_only or settings.layout not in ("bhnd", "bnhd"):
+    if settings.takes_key_mask or settings.layout not in ("bhnd", "bnhd"):
         return settings
     cases = {case.name: case for case in cases_within(settings.limits)}
     case = cases["mask_per_sequence"]
-    case = always_causal(case) if settings.always_causal else case
+    case = always_causal(case) if settings.is_always_causal else case
     if not worker.run(case, description, settings).failure:
         return settings
-    full = replace(settings, full_masks=True)
+    full = replace(settings, needs_full_masks=True)
     takes_full_masks = is_right(case, worker.run(case, description, full), full, mistakes)
     return full if takes_full_masks else settings
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from attention_docs.diagnosis.calling import EMPTY, LIBRARIES, MASKS, Description, Settings
+from attention_docs.diagnosis.calling import LIBRARIES, MASKS, NO_DEFAULT, Description, Settings
 from attention_docs.diagnosis.libraries import LoadError, read_layer
 
 LONGEST_MESSAGE = 120  # characters of another error's message
@@ -157,7 +157,7 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
         libraries=(settings.library,) if settings.library else infer_libraries(function),
         names=names,
         by_position=positional_inputs(parameters, names),
-        defaults={name: p.default for name, p in parameters.items() if p.default is not EMPTY},
+        defaults={name: p.default for name, p in parameters.items() if p.default is not NO_DEFAULT},
         layer=read_layer(function) if is_module else None,
     )
     missing = missing_inputs(names)

@@ -172,10 +172,10 @@ def heading(report: Report) -> str:
     if settings.precision:
         labels.append(f"computed in {settings.precision}")
     labels.append(f"layout {settings.layout}")
-    if settings.always_causal:
+    if settings.is_always_causal:
         labels.append("always causal")
-    if settings.item is not None:
-        labels.append(f"output: item {settings.item!r}")
+    if settings.output_item is not None:
+        labels.append(f"output: item {settings.output_item!r}")
     labels += limit_labels(settings.limits)
     if settings.mask:
         labels.append(f"mask{mask_shape_label(settings)}: {MASK_LABELS[settings.mask]}")
@@ -198,9 +198,9 @@ def limit_labels(limits: Limits) -> list[str]:
 
 def mask_shape_label(settings: Settings) -> str:
     """Format the shape of a mask; "" if it may have any shape that broadcasts to the scores."""
-    if settings.keys_only:
+    if settings.takes_key_mask:
         return " (b, n)"
-    return " (b, h, m, n)" if settings.full_masks else ""
+    return " (b, h, m, n)" if settings.needs_full_masks else ""
 
 
 def group_by_reason(status: str, verdicts: list[Verdict]) -> list[str]:

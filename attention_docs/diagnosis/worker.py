@@ -386,8 +386,8 @@ def find_output(
     else:
         items = returned if isinstance(returned, dict) else getattr(returned, "__dict__", {})
     arrays = {name: item for name, item in items.items() if hasattr(item, "shape")}
-    if settings.item in arrays:
-        return arrays[settings.item], settings.item
+    if settings.output_item in arrays:
+        return arrays[settings.output_item], settings.output_item
     if not arrays:
         if isinstance(returned, dict | tuple | list):
             kind += f" that begins with {type_name(next(iter(items.values()), None))}"
@@ -414,7 +414,7 @@ def gradients(
 ) -> dict[str, Array]:
     """Return the gradients of query, key and value, keyed by these names."""
     layout, library = settings.layout or "bhnd", settings.library or "numpy"
-    if settings.stacked is not None or description.is_required("out"):
+    if settings.stack_axis is not None or description.is_required("out"):
         raise UnsupportedError("its arguments hold more than one array")
     their_names = {name: description.names[name] for name in ("query", "key", "value")}
 

@@ -554,7 +554,7 @@ def test_side_effects_are_noted(write_target, capsys):
 
 def test_item_of_the_output_in_a_tuple_is_detected():
     report = check_in_process(lambda query, key, value: (attention_with()(query, key, value), None))
-    assert report.settings.item == 0
+    assert report.settings.output_item == 0
     assert "output: item 0" in format_report(report)
 
 
