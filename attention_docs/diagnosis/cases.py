@@ -19,7 +19,7 @@ from attention_docs.dot_product import AttentionSteps, attention_steps
 from attention_docs.examples import distinct_sizes
 from attention_docs.masks import causal_mask
 
-# Bits of a significand, the leading one included.
+# Bits of each dtype's significand, the leading one included.
 PRECISION = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
 
 
@@ -30,8 +30,8 @@ class Limits:
     Attributes:
         equal_widths: whether values must be as wide as keys.
         equal_lengths: whether there must be as many queries as keys.
-        multiple: what lengths must be a multiple of.
-        widths: the widths of a head that it takes; empty for all.
+        multiple: the number that lengths must be a multiple of.
+        widths: the widths of a head that it takes, in ascending order; empty for all.
     """
 
     equal_widths: bool = False
@@ -40,14 +40,24 @@ class Limits:
     widths: tuple[int, ...] = ()
 
     def fit(self, m: int, n: int, d_k: int, d_v: int) -> tuple[int, int, int, int]:
-        """Return the nearest larger sizes within the limits."""
-        m, n = (math.ceil(length / self.multiple) * self.multiple for length in (m, n))
+        """Return the nearest sizes within the limits, in the same order.
+
+        Lengths are rounded up. So are widths, but `equal_widths` sets d_v to d_k.
+        """
+        m, n = self.round_length(m), self.round_length(n)
         if self.equal_lengths:
             m = n = max(m, n)
-        d_k, d_v = (min((w for w in self.widths if w >= d), default=d) for d in (d_k, d_v))
-        if self.equal_widths:
-            d_v = d_k
+        d_k = self.round_width(d_k)
+        d_v = d_k if self.equal_widths else self.round_width(d_v)
         return m, n, d_k, d_v
+
+    def round_length(self, length: int) -> int:
+        """Return the smallest multiple of `multiple` that is not shorter."""
+        return math.ceil(length / self.multiple) * self.multiple
+
+    def round_width(self, width: int) -> int:
+        """Return the first of `widths` that is not narrower, or else the width itself."""
+        return next((allowed for allowed in self.widths if allowed >= width), width)
 
 
 NO_LIMITS = Limits()
@@ -60,21 +70,21 @@ class Case:
     Attributes:
         name: its name, also in `--json`.
         feature: the feature of the function that it tests, for `--require` and `--skip`.
-        isolates: the aspect of attention that it tests.
+        aspect: the aspect of attention that it tests, in words.
         call: the arguments.
         dtype: the dtype of the arrays; None for the one of the settings.
-        gradients: whether the gradients are compared instead of the output.
-        strided: whether the arrays are views that are not contiguous in memory.
+        compares_gradients: whether the gradients are compared instead of the output.
+        is_strided: whether the arrays are views that are not contiguous in memory.
         conventions: names of the conventions that may apply to it.
     """
 
     name: str
     feature: str
-    isolates: str
+    aspect: str
     call: Call | LayerCall
     dtype: str | None = None
-    gradients: bool = False
-    strided: bool = False
+    compares_gradients: bool = False
+    is_strided: bool = False
     conventions: tuple[str, ...] = ()
 
     @cache  # noqa: B019 -- the few cases live as long as the program
@@ -82,7 +92,7 @@ class Case:
         """Return the expected results by name: the output, or the gradient of each input."""
         if isinstance(self.call, LayerCall):
             return {"output": recipe.attend_in_heads(self.call)}
-        if self.gradients:
+        if self.compares_gradients:
             return gradients(self.call)
         return {"output": recipe.attend(self.call)}
 
@@ -95,17 +105,19 @@ class Case:
         err more or less than this one. The error in float64, in which the formula itself is
         computed, is scaled down from that in float32.
         """
-        bits = min(PRECISION[dtype], 24)
-        steps = recipe.rounded_steps(bits)
+        bits = min(PRECISION[dtype], PRECISION["float32"])
         if isinstance(self.call, LayerCall):
-            exact, rounded = (recipe.attend_in_heads(self.call, s) for s in ({}, steps))
-            largest = float(np.abs(exact).max())
+            exact = recipe.attend_in_heads(self.call)
+            rounded = recipe.attend_in_heads(self.call, recipe.rounded_steps(bits))
+            largest_value = float(np.abs(exact).max())
         else:
-            exact, rounded = (recipe.attend(self.call, s) for s in ({}, steps))
-            largest = float(np.abs(self.call.value).max())
-        error = 16 * float(np.abs(exact - rounded).max()) + 8 * largest * 2.0**-bits
+            exact = recipe.attend(self.call)
+            rounded = recipe.attend(self.call, recipe.rounded_steps(bits))
+            largest_value = float(np.abs(self.call.value).max())
+        unit_in_last_place = 2 * largest_value * 2.0**-bits
+        error = 16 * float(np.abs(exact - rounded).max()) + 4 * unit_in_last_place
         error *= 2.0 ** (bits - PRECISION[dtype])
-        if self.gradients:
+        if self.compares_gradients:
             assert isinstance(self.call, Call)
             # A gradient adds products with the keys, over n positions or d_k features.
             error *= sum(self.call.key.shape[-2:]) * float(np.abs(self.call.key).max())
@@ -122,21 +134,21 @@ def attention_options(call: Call) -> dict[str, Any]:
     mask = call.bias if call.mask is None else recipe.padded_mask(call)
     is_causal = call.is_causal
     if mask is not None and is_causal:  # `attention_steps` takes only one of the two
-        causal = causal_mask(call.query.shape[-2], call.key.shape[-2])
-        mask = np.where(causal, mask, -np.inf) if call.mask is None else mask & causal
         is_causal = False
+        visible = causal_mask(call.query.shape[-2], call.key.shape[-2])
+        mask = np.where(visible, mask, -np.inf) if call.mask is None else mask & visible
     return {
         "attn_mask": mask,
         "is_causal": is_causal,
         "scale": call.scale,
         "enable_gqa": call.query.shape[1] != call.key.shape[1],
         "window": call.window,
-        "softcap": call.softcap or None,
+        "softcap": call.softcap or None,  # 0 means none
     }
 
 
 def gradients(call: Call) -> dict[str, Array]:
-    """Return the gradients of `sum(output * output_gradient)` by input."""
+    """Return the gradients of `sum(output * output_gradient(call))` by query, key and value."""
     result = attention_backward(
         output_gradient(call), call.query, call.key, call.value, **attention_options(call)
     )
@@ -144,24 +156,24 @@ def gradients(call: Call) -> dict[str, Array]:
 
 
 def output_gradient(call: Call) -> Array:
-    """Return an upstream gradient for the output."""
-    return quarters(*call.query.shape[:-1], call.value.shape[-1], start=9)
+    """Return an irregular array of the output's shape, as the gradient that reaches the output."""
+    return irregular_array(*call.query.shape[:-1], call.value.shape[-1], start=9)
 
 
-def quarters(*shape: int, start: float) -> Array:
-    """Return an irregular array of multiples of 1/4 in [-2, 2]: a sine wave, rounded."""
-    waves: Array = 8 * np.sin(start + 1.3 * np.arange(np.prod(shape)))
-    return waves.round().reshape(shape) / 4
+def irregular_array(*shape: int, start: float) -> Array:
+    """Return an array of multiples of 1/4 in [-2, 2]: a sine wave from a phase on, rounded."""
+    wave: Array = 8 * np.sin(start + 1.3 * np.arange(np.prod(shape)))
+    return wave.round().reshape(shape) / 4
 
 
 def sized_call(
     m: int, n: int, d_k: int, d_v: int, b: int = 1, h: int = 1, group_size: int = 1
 ) -> Call:
-    """Return a call with these sizes; `group_size` query heads share one key head."""
+    """Return a call with m queries and n keys; `group_size` query heads share one key head."""
     return Call(
-        quarters(b, h, m, d_k, start=1),
-        quarters(b, h // group_size, n, d_k, start=2),
-        quarters(b, h // group_size, n, d_v, start=3),
+        irregular_array(b, h, m, d_k, start=1),
+        irregular_array(b, h // group_size, n, d_k, start=2),
+        irregular_array(b, h // group_size, n, d_v, start=3),
     )
 
 
@@ -172,43 +184,65 @@ def example_call() -> Call:
     return Call(query, key, value, d_model=example["X_q"].shape[-1])
 
 
-def with_shifted_scores(square: Call) -> Call:
+def with_shifted_scores(call: Call) -> Call:
     """Return a call in which the scores of each query are shifted by a constant, up to ±1000.
 
     The softmax is invariant to the shift, but without subtracting the row maximum the exponentials
     overflow or all become zero.
     """
-    query, key = square.query.copy(), square.key.copy()
-    shifts = np.resize([1024, 2048, 0, -1024, -2048], query.shape[-2])
-    query[..., 0], key[..., 0] = shifts, 1
-    return replace(square, query=query, key=key)
+    query, key = call.query.copy(), call.key.copy()
+    # The first feature of each key is 1, so that the first feature of a query shifts its scores.
+    query[..., 0] = np.resize([1024, 2048, 0, -1024, -2048], query.shape[-2])
+    key[..., 0] = 1
+    return replace(call, query=query, key=key)
 
 
-def with_huge_scores(square: Call) -> Call:
+def with_huge_scores(call: Call) -> Call:
     """Return a call whose products exceed the range of float16, but whose scaled scores do not.
 
     The largest scaled score is about 2**15, and its product is the square root of d times as
     large. The largest number of float16 is 65504.
     """
-    d = square.key.shape[-1]
+    d = call.key.shape[-1]
     # Each key is half as long as the one before, so that the scores of a query differ.
-    halving = 2.0 ** -np.arange(square.key.shape[-2])[:, None]
-    query = np.full_like(square.query, 2.0**7)
-    key = np.broadcast_to(2.0**8 / d**0.5 * halving, square.key.shape).round()
-    return replace(square, query=query, key=key)
+    factors = 2.0 ** -np.arange(call.key.shape[-2])[:, None]
+    query = np.full_like(call.query, 2.0**7)
+    key = np.broadcast_to(2.0**8 / d**0.5 * factors, call.key.shape).round()
+    return replace(call, query=query, key=key)
 
 
-def visible_keys(*shape: int, start: float) -> Array:
-    """Return a boolean mask that hides about half of the keys.
+def irregular_mask(*shape: int, start: float) -> Array:
+    """Return a boolean mask, (..., m, n), that hides about half of the keys: the sign of a wave.
 
-    A query sees its own position and the second key, so it always sees one.
+    Each query sees at least one key, because it sees its own position and the second key.
     """
     wave = np.sin(start + 2.1 * np.arange(np.prod(shape))).reshape(shape)
-    return (
-        (wave > 0)
-        | (np.arange(shape[-1]) == np.arange(shape[-2])[:, None])
-        | (np.arange(shape[-1]) == 1)
-    )
+    queries = np.arange(shape[-2])[:, None]
+    keys = np.arange(shape[-1])
+    is_own_position = keys == queries
+    is_second_key = keys == 1
+    return (wave > 0) | is_own_position | is_second_key
+
+
+def score_shape(call: Call) -> tuple[int, int, int, int]:
+    """Return the shape (b, h, m, n) of the scores of a call."""
+    b, h, m, _ = call.query.shape
+    return b, h, m, call.key.shape[-2]
+
+
+def make_causal(call: Call) -> Call:
+    """Return the call with a causal mask."""
+    return replace(call, is_causal=True)
+
+
+def with_mask(call: Call, start: float) -> Call:
+    """Return the call with an irregular (m, n) mask."""
+    return replace(call, mask=irregular_mask(*score_shape(call)[-2:], start=start))
+
+
+def with_bias(call: Call, start: float) -> Call:
+    """Return the call with an irregular (m, n) bias."""
+    return replace(call, bias=irregular_array(*score_shape(call)[-2:], start=start))
 
 
 # Conventions for a query that sees no key.
@@ -221,122 +255,163 @@ FULLY_MASKED_ROW = (
 CAUSAL_ALIGNMENTS = ("bottom_right", *FULLY_MASKED_ROW, "causal_not_for_one_query")
 
 
-FORMULA = "the formula itself; cross-attention; d_v ≠ d_k"
-
-
 @cache
 def cases_within(limits: Limits) -> tuple[Case, ...]:
-    """Return the cases of plain attention, simplest first, in sizes within the limits."""
+    """Return the cases of plain attention, simplest first, in sizes within the limits.
 
-    def sized(m: int, n: int, d_k: int, d_v: int, **sizes: int) -> Call:
+    Most of them share a shape, because JAX compiles once per shape.
+    """
+
+    def make_call(m: int, n: int, d_k: int, d_v: int, **sizes: int) -> Call:
+        """Return a call of the nearest sizes within the limits."""
         return sized_call(*limits.fit(m, n, d_k, d_v), **sizes)
 
-    example = example_call() if limits == NO_LIMITS else sized(4, 5, 2, 3)
-    return tuple(all_cases(example, sized))
+    example = example_call() if limits == NO_LIMITS else make_call(m=4, n=5, d_k=2, d_v=3)
+    square = make_call(m=5, n=5, d_k=5, d_v=5)
+    more_keys = make_call(m=3, n=6, d_k=5, d_v=2)
+    more_queries = make_call(m=7, n=2, d_k=3, d_v=4)
+    one_query = make_call(m=1, n=7, d_k=4, d_v=3)
+    batch = make_call(m=4, n=5, d_k=6, d_v=7, b=2, h=3)
+    return (
+        *formula_cases(example, more_keys, square),
+        *length_cases(one_query, more_queries, make_call),
+        *scale_cases(example, square),
+        *causal_cases(square, more_keys, more_queries, one_query, make_call),
+        *mask_cases(example, square, batch),
+        *padding_cases(make_call(m=5, n=5, d_k=3, d_v=2, b=2, h=3)),
+        *stride_cases(example, batch),
+        *dtype_cases(example, square, make_call(m=4, n=4, d_k=16, d_v=16)),
+        *head_cases(batch, make_call),
+        *window_cases(square, make_call(m=5, n=8, d_k=4, d_v=3), one_query),
+        *softcap_cases(example, square),
+        *gradient_cases(example, square),
+    )
 
 
-def all_cases(example: Call, sized: Callable[..., Call]) -> Iterator[Case]:
-    """Yield the cases; most share a shape, because JAX compiles once per shape.
+def cases_of(
+    feature: str, *rows: tuple[str, str, Call | LayerCall], **options: Any
+) -> Iterator[Case]:
+    """Yield the case of each (name, aspect, call), all with the same feature and options."""
+    for name, aspect, call in rows:
+        yield Case(name, feature, aspect, call, **options)
 
-    Args:
-        example: the call of the first case.
-        sized: takes the sizes of `sized_call`, and returns a call of the nearest sizes within the
-            limits of the function.
-    """
-    other, square = sized(m=3, n=6, d_k=5, d_v=2), sized(m=5, n=5, d_k=5, d_v=5)
-    yield Case("distinct_sizes", "formula", FORMULA, example)
-    yield Case("other_sizes", "formula", "hard-coded sizes", other)
-    yield Case("square", "formula", "swapped arguments, whose shapes fit here", square)
-    one, more_queries = sized(m=1, n=7, d_k=4, d_v=3), sized(m=7, n=2, d_k=3, d_v=4)
-    yield Case("one_query", "lengths", "a single query, as in decoding", one)
-    yield Case("more_queries", "lengths", "more queries than keys", more_queries)
-    for length in (17, 64, 130):
-        blocks = sized(m=length, n=length + 3, d_k=4, d_v=3)
-        isolates = f"about {length} keys: blocks that do not fit"
-        yield Case(f"length_{length}", "lengths", isolates, blocks)
-    yield from scale_cases(example, square)
-    yield from causal_cases(square, other, more_queries, one, sized)
-    yield from mask_cases(example, square, sized)
-    yield from padding_cases(sized(m=5, n=5, d_k=3, d_v=2, b=2, h=3))
-    yield from array_cases(example, sized(m=4, n=4, d_k=16, d_v=16), sized)
-    yield from head_cases(sized)
-    yield from window_cases(square, sized(m=5, n=8, d_k=4, d_v=3), one)
-    yield from softcap_cases(example, square)
-    yield from gradient_cases(example, square)
+
+def formula_cases(example: Call, more_keys: Call, square: Call) -> Iterator[Case]:
+    """Yield cases of the formula without any option."""
+    yield from cases_of(
+        "formula",
+        ("distinct_sizes", "the formula itself; cross-attention; d_v ≠ d_k", example),
+        ("other_sizes", "hard-coded sizes", more_keys),
+        ("square", "swapped arguments, whose shapes fit here", square),
+    )
+
+
+def length_cases(
+    one_query: Call, more_queries: Call, make_call: Callable[..., Call]
+) -> Iterator[Case]:
+    """Yield cases of one query, of few keys, and of so many that blocks of keys do not fit."""
+    yield from cases_of(
+        "lengths",
+        ("one_query", "a single query, as in decoding", one_query),
+        ("more_queries", "more queries than keys", more_queries),
+    )
+    for m in (17, 64, 130):
+        call = make_call(m=m, n=m + 3, d_k=4, d_v=3)
+        aspect = f"about {m} keys: blocks that do not fit"
+        yield Case(f"length_{m}", "lengths", aspect, call)
 
 
 def scale_cases(example: Call, square: Call) -> Iterator[Case]:
-    """Yield cases of a given scale and of large scores."""
+    """Yield a case of a given scale, and a case of large scores."""
     yield Case("scale", "scale", "an explicit scale", replace(example, scale=0.25))
-    isolates = "exponentials that overflow"
-    yield Case("large_scores", "large scores", isolates, with_shifted_scores(square))
+    shifted = with_shifted_scores(square)
+    yield Case("large_scores", "large scores", "exponentials that overflow", shifted)
 
 
 def causal_cases(
-    square: Call, more_keys: Call, more_queries: Call, one: Call, sized: Callable[..., Call]
+    square: Call,
+    more_keys: Call,
+    more_queries: Call,
+    one_query: Call,
+    make_call: Callable[..., Call],
 ) -> Iterator[Case]:
-    """Yield cases of a causal mask: square, blocked, and with fewer or more queries than keys."""
-    yield Case("causal", "causal", "a causal mask, m = n", replace(square, is_causal=True))
-    for name, length, isolates in (
-        ("causal_long", 70, "a causal mask over blocks that do not fit"),
-        ("causal_blocks", 64, "a causal mask over blocks that fit"),
-    ):
-        blocks = replace(sized(m=length, n=length, d_k=4, d_v=3), is_causal=True)
-        yield Case(name, "causal", isolates, blocks)
-    for name, call, isolates in (
-        ("causal_fewer_queries", more_keys, "the alignment of a causal mask, m < n"),
-        ("causal_one_query", one, "the alignment of a causal mask, m = 1"),
-        ("causal_more_queries", more_queries, "the alignment of a causal mask, m > n"),
-    ):
-        causal = replace(call, is_causal=True)
-        yield Case(name, "causal", isolates, causal, conventions=CAUSAL_ALIGNMENTS)
-    negative = replace(square, scale=-1.0, is_causal=True)
-    isolates = "a negative scale with a causal mask"
-    conventions = ("root_of_scale", "nan_for_negative_scale")
-    yield Case("negative_scale", "scale", isolates, negative, conventions=conventions)
+    """Yield cases of a causal mask: square, in blocks, and with fewer or more queries than keys."""
+    long = make_call(m=70, n=70, d_k=4, d_v=3)
+    blocks = make_call(m=64, n=64, d_k=4, d_v=3)
+    yield from cases_of(
+        "causal",
+        ("causal", "a causal mask, m = n", make_causal(square)),
+        ("causal_long", "a causal mask over blocks that do not fit", make_causal(long)),
+        ("causal_blocks", "a causal mask over blocks that fit", make_causal(blocks)),
+    )
+    aspect = "the alignment of a causal mask"
+    yield from cases_of(
+        "causal",
+        ("causal_fewer_queries", f"{aspect}, m < n", make_causal(more_keys)),
+        ("causal_one_query", f"{aspect}, m = 1", make_causal(one_query)),
+        ("causal_more_queries", f"{aspect}, m > n", make_causal(more_queries)),
+        conventions=CAUSAL_ALIGNMENTS,
+    )
+    yield Case(
+        "negative_scale",
+        "scale",
+        "a negative scale with a causal mask",
+        replace(make_causal(square), scale=-1.0),
+        conventions=("root_of_scale", "nan_for_negative_scale"),
+    )
 
 
-def mask_cases(example: Call, square: Call, sized: Callable[..., Call]) -> Iterator[Case]:
-    """Yield cases of boolean and float masks."""
-    m, n = example.query.shape[-2], example.key.shape[-2]
-    mask = visible_keys(m, n, start=4)
-
-    def masked(call: Call, mask: Array) -> Call:
-        return replace(call, mask=mask)
-
-    yield Case("boolean_mask", "mask", "the meaning of True", masked(example, mask))
-    square_size = square.key.shape[-2]
-    square_mask = visible_keys(square_size, square_size, start=5)
-    yield Case("boolean_mask_square", "mask", "the axes of a mask", masked(square, square_mask))
-    causal = causal_mask(m, n)
-    yield Case("causal_mask", "mask", "a causal mask passed as an array", masked(example, causal))
-    batch = sized(m=4, n=5, d_k=6, d_v=7, b=2, h=3)
-    shape = (*batch.query.shape[:3], batch.key.shape[2])
-    per_sequence = visible_keys(shape[0], 1, *shape[2:], start=6)
-    yield Case("mask_per_sequence", "mask", "a mask per sequence", masked(batch, per_sequence))
-    per_head = masked(batch, visible_keys(*shape, start=7))
-    yield Case("mask_per_head", "mask", "a mask for each head", per_head)
-    # One column is zero: a function that reads the mask as boolean hides that key.
-    added = quarters(m, n, start=6) * (np.arange(n) != 1)
-    float_mask = replace(example, bias=added)
-    isolates = "a float mask that is added"
-    yield Case("float_mask", "float mask", isolates, float_mask)
-    both = replace(square, mask=square_mask, is_causal=True)
-    yield Case("mask_and_causal", "mask and causal", "a mask combined with is_causal", both)
-    causal_bias = replace(square, bias=quarters(*square_mask.shape, start=6), is_causal=True)
-    isolates = "a float mask combined with is_causal"
-    yield Case("float_mask_causal", "mask and causal", isolates, causal_bias)
-    biased = replace(batch, bias=quarters(*shape, start=6))
-    yield Case("float_mask_per_head", "float mask", "a float mask for each head", biased)
-    infinite = replace(example, bias=np.where(mask, 0.0, -np.inf))
-    isolates = "a float mask of zeros and -inf"
-    yield Case("infinite_mask", "float mask", isolates, infinite)
-    hidden_row = masked(example, mask & (np.arange(m)[:, None] != 1))
-    isolates = "a query that sees no key"
-    yield Case("fully_masked_row", "mask", isolates, hidden_row, conventions=FULLY_MASKED_ROW)
-    short, conventions = masked(square, square_mask[:, :-1]), ("keys_after_mask_visible",)
-    isolates = "a mask without a column for the last key, which it hides"
-    yield Case("short_mask", "mask", isolates, short, conventions=conventions)
+def mask_cases(example: Call, square: Call, batch: Call) -> Iterator[Case]:
+    """Yield cases of boolean and float masks, alone and with a causal mask."""
+    _, _, m, n = score_shape(example)
+    mask = irregular_mask(m, n, start=4)
+    masked_square = with_mask(square, start=5)
+    b, h, batch_m, batch_n = score_shape(batch)
+    mask_per_sequence = irregular_mask(b, 1, batch_m, batch_n, start=6)
+    mask_per_head = irregular_mask(b, h, batch_m, batch_n, start=7)
+    causal = replace(example, mask=causal_mask(m, n))
+    yield from cases_of(
+        "mask",
+        ("boolean_mask", "the meaning of True", replace(example, mask=mask)),
+        ("boolean_mask_square", "the axes of a mask", masked_square),
+        ("causal_mask", "a causal mask passed as an array", causal),
+        ("mask_per_sequence", "a mask per sequence", replace(batch, mask=mask_per_sequence)),
+        ("mask_per_head", "a mask for each head", replace(batch, mask=mask_per_head)),
+    )
+    bias = irregular_array(m, n, start=6)
+    bias[:, 1] = 0.0  # a function that reads the mask as boolean hides this key
+    biased = replace(example, bias=bias)
+    yield Case("float_mask", "float mask", "a float mask that is added", biased)
+    biased_causal = make_causal(with_bias(square, start=6))
+    yield from cases_of(
+        "mask and causal",
+        ("mask_and_causal", "a mask combined with is_causal", make_causal(masked_square)),
+        ("float_mask_causal", "a float mask combined with is_causal", biased_causal),
+    )
+    bias_per_head = irregular_array(b, h, batch_m, batch_n, start=6)
+    infinite_bias = np.where(mask, 0.0, -np.inf)
+    yield from cases_of(
+        "float mask",
+        ("float_mask_per_head", "a float mask for each head", replace(batch, bias=bias_per_head)),
+        ("infinite_mask", "a float mask of zeros and -inf", replace(example, bias=infinite_bias)),
+    )
+    mask_without_row = mask.copy()
+    mask_without_row[1] = False
+    yield Case(
+        "fully_masked_row",
+        "mask",
+        "a query that sees no key",
+        replace(example, mask=mask_without_row),
+        conventions=FULLY_MASKED_ROW,
+    )
+    short_mask = irregular_mask(*score_shape(square)[-2:], start=5)[:, :-1]
+    yield Case(
+        "short_mask",
+        "mask",
+        "a mask without a column for the last key, which it hides",
+        replace(square, mask=short_mask),
+        conventions=("keys_after_mask_visible",),
+    )
 
 
 def padding_cases(batch: Call) -> Iterator[Case]:
@@ -345,62 +420,77 @@ def padding_cases(batch: Call) -> Iterator[Case]:
     lengths = np.array([n - 2, n])  # only the first sequence has padding
     is_token = np.arange(n) < lengths[:, None]
     padded = replace(batch, mask=is_token[:, None, None, :])
-    isolates, conventions = "a padding mask for each sequence", FULLY_MASKED_ROW
-    yield Case("padding", "padding", isolates, padded, conventions=conventions)
-    left = replace(batch, mask=is_token[:, None, None, ::-1])
-    isolates = "padding before the tokens"
-    yield Case("left_padding", "padding", isolates, left, conventions=conventions)
-    causal, windowed = replace(padded, is_causal=True), replace(padded, window=(2, 1))
-    isolates = "padding combined with a causal mask"
-    yield Case("padding_causal", "mask and causal", isolates, causal)
+    padded_left = replace(batch, mask=is_token[:, None, None, ::-1])
+    yield from cases_of(
+        "padding",
+        ("padding", "a padding mask for each sequence", padded),
+        ("left_padding", "padding before the tokens", padded_left),
+        conventions=FULLY_MASKED_ROW,
+    )
+    causal = make_causal(padded)
+    yield Case("padding_causal", "mask and causal", "padding combined with a causal mask", causal)
+    windowed = replace(padded, window=(2, 1))
     yield Case("padding_window", "window", "padding combined with a window", windowed)
 
 
-def array_cases(example: Call, square: Call, sized: Callable[..., Call]) -> Iterator[Case]:
-    """Yield cases of arrays that are strided, or of another dtype."""
-    mask = visible_keys(example.query.shape[-2], example.key.shape[-2], start=4)
-    isolates = "arrays not contiguous in memory"
-    yield Case("not_contiguous", "strides", isolates, example, strided=True)
-    batch, equal = sized(m=4, n=5, d_k=6, d_v=7, b=2, h=3), sized(m=5, n=5, d_k=5, d_v=5)
-    yield Case("not_contiguous_heads", "strides", isolates, batch, strided=True)
+def stride_cases(example: Call, batch: Call) -> Iterator[Case]:
+    """Yield cases of arrays that are not contiguous in memory, with one head and with several."""
+    aspect = "arrays not contiguous in memory"
+    yield Case("not_contiguous", "strides", aspect, example, is_strided=True)
+    yield Case("not_contiguous_heads", "strides", aspect, batch, is_strided=True)
+
+
+def dtype_cases(example: Call, square: Call, wide: Call) -> Iterator[Case]:
+    """Yield cases of the dtypes coarser than float64, and a case of the range of float16."""
+    masked = with_mask(example, start=4)
+    biased = with_bias(example, start=6)
+    causal = make_causal(square)
     for dtype in ("float32", "float16", "bfloat16"):
-        yield Case(dtype, dtype, f"arrays of {dtype}", example, dtype=dtype)
-        masked, causal = replace(example, mask=mask), replace(equal, is_causal=True)
-        yield Case(f"{dtype}_mask", dtype, f"a mask with {dtype}", masked, dtype=dtype)
-        biased = replace(example, bias=quarters(*mask.shape, start=6))
-        yield Case(f"{dtype}_float_mask", dtype, f"a float mask of {dtype}", biased, dtype=dtype)
-        yield Case(f"{dtype}_causal", dtype, f"a causal mask with {dtype}", causal, dtype=dtype)
-    isolates = "products that exceed the range of float16"
-    conventions, huge = ("scaled_late",), with_huge_scores(square)
-    yield Case("float16_range", "float16", isolates, huge, dtype="float16", conventions=conventions)
+        yield from cases_of(
+            dtype,
+            (dtype, f"arrays of {dtype}", example),
+            (f"{dtype}_mask", f"a mask with {dtype}", masked),
+            (f"{dtype}_float_mask", f"a float mask of {dtype}", biased),
+            (f"{dtype}_causal", f"a causal mask with {dtype}", causal),
+            dtype=dtype,
+        )
+    yield Case(
+        "float16_range",
+        "float16",
+        "products that exceed the range of float16",
+        with_huge_scores(wide),
+        dtype="float16",
+        conventions=("scaled_late",),
+    )
 
 
-def head_cases(sized: Callable[..., Call]) -> Iterator[Case]:
-    """Yield cases of batches and heads, and of grouped-query attention."""
-    batch = sized(m=4, n=5, d_k=6, d_v=7, b=2, h=3)
+def head_cases(batch: Call, make_call: Callable[..., Call]) -> Iterator[Case]:
+    """Yield cases of a batch with several heads, and of grouped-query attention."""
     yield Case("batch_and_heads", "heads", "the axes of batch and heads", batch)
-    grouped = sized(m=3, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
-    isolates = "heads that share keys (grouped-query attention)"
-    yield Case("grouped_heads", "grouped heads", isolates, grouped)
-    square = sized(m=5, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
-    shape = (*square.query.shape[:3], square.key.shape[2])
-    per_head = visible_keys(*shape, start=7)
-    padding = visible_keys(shape[0], 1, 1, shape[3], start=7)
-    bias = quarters(*shape, start=6)
-    for suffix, option, call in (
-        ("causal", "a causal mask", replace(square, is_causal=True)),
-        ("padding", "a padding mask", replace(square, mask=padding)),
-        ("mask", "a mask for each head", replace(square, mask=per_head)),
-        ("float_mask", "a float mask for each head", replace(square, bias=bias)),
-        ("window", "a window", replace(square, window=(1, 2))),
-    ):
-        isolates = f"{option} with grouped heads"
-        yield Case(f"grouped_heads_{suffix}", "grouped heads", isolates, call)
+    grouped = make_call(m=3, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
+    square = make_call(m=5, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
+    b, h, m, n = score_shape(square)
+    padded = replace(square, mask=irregular_mask(b, 1, 1, n, start=7))
+    masked = replace(square, mask=irregular_mask(b, h, m, n, start=7))
+    biased = replace(square, bias=irregular_array(b, h, m, n, start=6))
+    windowed = replace(square, window=(1, 2))
+    yield from cases_of(
+        "grouped heads",
+        ("grouped_heads", "heads that share keys (grouped-query attention)", grouped),
+        ("grouped_heads_causal", "a causal mask with grouped heads", make_causal(square)),
+        ("grouped_heads_padding", "a padding mask with grouped heads", padded),
+        ("grouped_heads_mask", "a mask for each head with grouped heads", masked),
+        ("grouped_heads_float_mask", "a float mask for each head with grouped heads", biased),
+        ("grouped_heads_window", "a window with grouped heads", windowed),
+    )
 
 
-def window_cases(square: Call, more_keys: Call, one: Call) -> Iterator[Case]:
-    """Yield cases of local windows, alone and combined with other masks."""
-    for name, isolates, window in (
+def window_cases(square: Call, more_keys: Call, one_query: Call) -> Iterator[Case]:
+    """Yield cases of local windows, (positions before, positions after) the query's own.
+
+    Most have as many queries as keys; in the last two, the alignment of the window matters.
+    """
+    for name, aspect, window in (
         ("window", "a local window", (1, 2)),
         ("window_of_one", "a query that sees its own position only", (0, 0)),
         ("window_before", "a window without a right limit", (1, None)),
@@ -408,69 +498,86 @@ def window_cases(square: Call, more_keys: Call, one: Call) -> Iterator[Case]:
         ("window_to_itself", "a window of all positions up to the query's own", (None, 0)),
         ("window_from_itself", "a window of all positions from the query's own", (0, None)),
     ):
-        yield Case(name, "window", isolates, replace(square, window=window))
-    causal = replace(square, window=(1, 0), is_causal=True)
-    yield Case("window_causal", "window", "a window combined with a causal mask", causal)
-    mask = np.arange(square.key.shape[-2]) != 1
-    masked = replace(causal, window=(None, 0), mask=mask[None, :])
-    isolates = "a window, a causal mask, and a mask with one row for all queries"
-    yield Case("window_mask_causal", "window", isolates, masked)
+        yield Case(name, "window", aspect, replace(square, window=window))
+    causal = make_causal(square)
     n = square.key.shape[-2]
-    biased = replace(causal, window=(2, 1), bias=quarters(n, n, start=6))
-    isolates = "a window, a causal mask, and a float mask"
-    yield Case("window_bias_causal", "window", isolates, biased)
-    biased = replace(causal, window=(0, None), bias=quarters(1, n, start=6))
-    isolates = "a window, a causal mask, and a float mask with one row for all queries"
-    yield Case("window_bias_row_causal", "window", isolates, biased)
-    for name, call, isolates in (
-        ("window_one_query", one, "a window around a single query, as in decoding"),
-        ("window_fewer_queries", more_keys, "the alignment of a window, m < n"),
-    ):
-        windowed = replace(call, window=(1, 1))
-        yield Case(name, "window", isolates, windowed, conventions=("window_bottom_right",))
+    mask_row = np.arange(n)[None, :] != 1
+    bias_row = irregular_array(1, n, start=6)
+    masked = replace(causal, window=(None, 0), mask=mask_row)
+    biased = replace(with_bias(causal, start=6), window=(2, 1))
+    biased_by_row = replace(causal, window=(0, None), bias=bias_row)
+    yield from cases_of(
+        "window",
+        ("window_causal", "a window combined with a causal mask", replace(causal, window=(1, 0))),
+        (
+            "window_mask_causal",
+            "a window, a causal mask, and a mask with one row for all queries",
+            masked,
+        ),
+        ("window_bias_causal", "a window, a causal mask, and a float mask", biased),
+        (
+            "window_bias_row_causal",
+            "a window, a causal mask, and a float mask with one row for all queries",
+            biased_by_row,
+        ),
+    )
+    windowed_query = replace(one_query, window=(1, 1))
+    windowed_keys = replace(more_keys, window=(1, 1))
+    yield from cases_of(
+        "window",
+        ("window_one_query", "a window around a single query, as in decoding", windowed_query),
+        ("window_fewer_queries", "the alignment of a window, m < n", windowed_keys),
+        conventions=("window_bottom_right",),
+    )
 
 
 def softcap_cases(example: Call, square: Call) -> Iterator[Case]:
-    """Yield cases of a softcap, alone and before a mask."""
-    isolates = "a softcap, which bounds the scores"
-    yield Case("softcap", "softcap", isolates, replace(example, softcap=0.75))
-    scaled = replace(example, softcap=0.75, scale=0.25)
-    yield Case("softcap_scale", "softcap", "a softcap after an explicit scale", scaled)
-    n = square.key.shape[-2]
-    for name, isolates, call in (
-        ("softcap_causal", "a softcap before a causal mask", replace(square, is_causal=True)),
-        (
-            "softcap_mask",
-            "a softcap before a mask",
-            replace(square, mask=visible_keys(n, n, start=5)),
-        ),
-        (
-            "softcap_float_mask",
-            "a softcap before a float mask",
-            replace(square, bias=quarters(n, n, start=6)),
-        ),
-    ):
-        yield Case(name, "softcap", isolates, replace(call, softcap=3.0))
-    uncapped, conventions = replace(example, softcap=0.0), ("zero_is_a_softcap",)
-    isolates = "a softcap of 0, which means none"
-    yield Case("softcap_of_zero", "softcap", isolates, uncapped, conventions=conventions)
+    """Yield cases of a softcap, alone and before a mask, and of a softcap of zero."""
+    softcapped = replace(example, softcap=0.75)
+    softcapped_square = replace(square, softcap=3.0)
+    masked = with_mask(softcapped_square, start=5)
+    biased = with_bias(softcapped_square, start=6)
+    yield from cases_of(
+        "softcap",
+        ("softcap", "a softcap, which bounds the scores", softcapped),
+        ("softcap_scale", "a softcap after an explicit scale", replace(softcapped, scale=0.25)),
+        ("softcap_causal", "a softcap before a causal mask", make_causal(softcapped_square)),
+        ("softcap_mask", "a softcap before a mask", masked),
+        ("softcap_float_mask", "a softcap before a float mask", biased),
+    )
+    yield Case(
+        "softcap_of_zero",
+        "softcap",
+        "a softcap of 0, which means none",
+        replace(example, softcap=0.0),
+        conventions=("zero_is_a_softcap",),
+    )
 
 
 def gradient_cases(example: Call, square: Call) -> Iterator[Case]:
-    """Yield cases of the gradients of query, key and value."""
-    yield Case("gradients", "gradients", "the backward pass", example, gradients=True)
-    causal = replace(square, is_causal=True)
-    isolates = "the backward pass through a causal mask"
-    yield Case("gradients_causal", "gradients", isolates, causal, gradients=True)
+    """Yield cases of the gradients of query, key and value, without and with a causal mask."""
+    yield from cases_of(
+        "gradients",
+        ("gradients", "the backward pass", example),
+        ("gradients_causal", "the backward pass through a causal mask", make_causal(square)),
+        compares_gradients=True,
+    )
 
 
-def layer_call(biased: bool = False, cross: bool = False) -> LayerCall:
-    """Return a call of a layer with three heads of two features and a batch of two sequences."""
-    key = quarters(2, 5, 6, start=5)
-    weights = {letter: quarters(6, 6, start=10 + i) / 2 for i, letter in enumerate("QKVO")}
-    biases = {letter: quarters(6, start=20 + i) for i, letter in enumerate("QKVO")}
-    query = quarters(2, 4, 6, start=4) if cross else key
-    return LayerCall(query, key, 3, weights, biases if biased else {})
+def layer_call(has_biases: bool = False, is_cross_attention: bool = False) -> LayerCall:
+    """Return a call of a layer with three heads of two features, on two sequences.
+
+    In cross-attention the queries are of sequences that are shorter than those of the keys.
+    """
+    d_model = 6
+    weights = {
+        letter: irregular_array(d_model, d_model, start=10 + i) / 2
+        for i, letter in enumerate("QKVO")
+    }
+    biases = {letter: irregular_array(d_model, start=20 + i) for i, letter in enumerate("QKVO")}
+    key = irregular_array(2, 5, d_model, start=5)
+    query = irregular_array(2, 4, d_model, start=4) if is_cross_attention else key
+    return LayerCall(query, key, 3, weights, biases if has_biases else {})
 
 
 @cache
@@ -478,37 +585,37 @@ def layer_cases(layer: LayerCall | None = None) -> tuple[Case, ...]:
     """Return the cases of a layer: with weights that are passed, or with its own.
 
     Args:
-        layer: a call with the weights and sizes of a module; None for weights of ours.
+        layer: a call with the weights and sizes of a module; None for weights of ours, which are
+            passed as arguments.
     """
-    if layer:
-        d = layer.query.shape[-1]
-        long, other = (quarters(b, n, d, start=8) for b, n in ((2, 17), (3, 4)))
-        calls = {
-            "layer": layer,
-            "layer_with_biases": replace(layer, query=long, key=long),
-            "layer_cross": replace(layer, query=other[:2]),
-            "layer_causal": replace(layer, is_causal=True),
-            "layer_one_position": replace(layer, query=other[:, :1], key=other[:, :1]),
-        }
-    else:
-        calls = {
-            "layer": layer_call(),
-            "layer_with_biases": layer_call(biased=True),
-            "layer_cross": layer_call(biased=True, cross=True),
-            "layer_causal": replace(layer_call(), is_causal=True),
-        }
-    isolates = {
-        "layer": "projections, and splitting and merging heads",
-        "layer_with_biases": "biases of the projections; another length",
-        "layer_cross": "cross-attention in a layer",
-        "layer_causal": "a causal layer",
-        "layer_one_position": "a single position",
-    }
-    features = {"layer_cross": "cross-attention", "layer_causal": "causal"}
-    return tuple(
-        Case(name, features.get(name, "layer"), isolates[name], call)
-        for name, call in calls.items()
+    if layer is None:
+        with_biases = layer_call(has_biases=True)
+        cross_attention = layer_call(has_biases=True, is_cross_attention=True)
+        return tuple(basic_layer_cases(layer_call(), with_biases, cross_attention))
+    d_model = layer.query.shape[-1]
+    long_inputs = irregular_array(2, 17, d_model, start=8)
+    other_inputs = irregular_array(3, 4, d_model, start=8)
+    long_call = replace(layer, query=long_inputs, key=long_inputs)
+    cross_attention = replace(layer, query=other_inputs[:2])
+    one_position = replace(layer, query=other_inputs[:, :1], key=other_inputs[:, :1])
+    return (
+        *basic_layer_cases(layer, long_call, cross_attention),
+        Case("layer_one_position", "layer", "a single position", one_position),
     )
+
+
+def basic_layer_cases(
+    layer: LayerCall, with_biases: LayerCall, cross_attention: LayerCall
+) -> Iterator[Case]:
+    """Yield the cases that every layer has."""
+    yield from cases_of(
+        "layer",
+        ("layer", "projections, and splitting and merging heads", layer),
+        ("layer_with_biases", "biases of the projections; another length", with_biases),
+    )
+    yield Case("layer_cross", "cross-attention", "cross-attention in a layer", cross_attention)
+    causal = replace(layer, is_causal=True)
+    yield Case("layer_causal", "causal", "a causal layer", causal)
 
 
 CASES = {case.name: case for case in (*cases_within(NO_LIMITS), *layer_cases())}

@@ -201,7 +201,7 @@ def is_bug(
         return True
     if outcome.kind != "raised" or any(word in outcome.failure for word in REFUSALS):
         return False
-    if case.gradients and "does not require grad" in outcome.failure:
+    if case.compares_gradients and "does not require grad" in outcome.failure:
         return False
     if case.name in OPTIONAL:
         return False
@@ -303,7 +303,7 @@ def blocks_hint(verdicts: list[Verdict]) -> str:
 def strides_hint(verdicts: list[Verdict]) -> str:
     """Say that the results for contiguous arrays are right, if only the others are wrong."""
     wrong = [verdict.case for verdict in verdicts if verdict.status == WRONG]
-    if not wrong or not all(case.strided for case in wrong):
+    if not wrong or not all(case.is_strided for case in wrong):
         return ""
     return "it is right if its arrays are contiguous, so look at how it uses strides"
 
@@ -324,7 +324,7 @@ def add_location(
         return verdict
     case = verdict.case
     reasons = [describe_worst_difference(case, outcome, settings)]
-    if isinstance(case.call, Call) and not case.gradients:
+    if isinstance(case.call, Call) and not case.compares_gradients:
         probe = with_identity_values(case)
         probe_outcome = worker.run(probe, description, settings)
         step = first_wrong_step(case, outcome, probe, probe_outcome, settings)

@@ -121,7 +121,7 @@ def output_with(case: Case, deviations: Deviations) -> Array | None:
 
 def explains(case: Case, outcome: Outcome, deviations: Deviations, settings: Settings) -> bool:
     """Whether these mistakes or conventions give the actual output, within float32 or coarser."""
-    if case.gradients or "output" not in outcome.results:
+    if case.compares_gradients or "output" not in outcome.results:
         return False
     output = output_with(case, deviations)
     if output is None or output.shape != outcome.results["output"].shape:
@@ -143,7 +143,7 @@ def float32_at_best(settings: Settings) -> Settings:
 def changes_output(case: Case, deviations: Deviations) -> bool:
     """Whether mistakes or conventions change the output by more than `explains` tolerates."""
     output = output_with(case, deviations)
-    if output is None or case.gradients:
+    if output is None or case.compares_gradients:
         return False
     return (
         worst_difference(case, {"output": output}, case.expected(), float32_at_best(Settings()))

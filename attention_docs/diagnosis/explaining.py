@@ -46,7 +46,9 @@ class MistakeSearch:
         self, verdicts: list[Verdict], outcomes: dict[Case, Outcome], settings: Settings
     ) -> None:
         self.verdicts = [
-            verdict for verdict in verdicts if not (verdict.reason or verdict.case.gradients)
+            verdict
+            for verdict in verdicts
+            if not (verdict.reason or verdict.case.compares_gradients)
         ]
         self.outcomes, self.settings = outcomes, settings
         self.explanations: list[Mistakes] = []

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from attention_docs.arrays import Array, displayable
-from attention_docs.diagnosis.cases import quarters
+from attention_docs.diagnosis.cases import irregular_array
 from attention_docs.diagnosis.recipe import LayerCall
 
 
@@ -155,7 +155,7 @@ def read_layer(module: Any) -> LayerCall:
     if heads is None or width % heads:
         raise LoadError(f"the number of its heads is not recognised; expected one of {HEADS}")
     d_k = width // heads
-    inputs = quarters(2, 5, d_model, start=5)
+    inputs = irregular_array(2, 5, d_model, start=5)
     is_rotary = "position_embeddings" in inspect.signature(module.forward).parameters
     return LayerCall(
         query=inputs,

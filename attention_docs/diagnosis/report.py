@@ -218,7 +218,7 @@ def case_list(names: list[str]) -> str:
 
 def format_verdict(verdict: Verdict) -> str:
     """Format the name, aspect and reason of one case, above the fixes of its mistakes."""
-    reason = f"{verdict.case.name} ({verdict.case.isolates}): {verdict.reason}"
+    reason = f"{verdict.case.name} ({verdict.case.aspect}): {verdict.reason}"
     return "\n".join([reason, *fixes([verdict])])
 
 

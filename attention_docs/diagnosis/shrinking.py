@@ -39,7 +39,7 @@ def smallest_failing_case(
     Options are removed and axes shortened one at a time, as long as a call still fails. A case of
     a layer or of gradients, and a case that ends the process, are returned as they are.
     """
-    if not isinstance(case.call, Call) or case.gradients or outcome.kind == "died":
+    if not isinstance(case.call, Call) or case.compares_gradients or outcome.kind == "died":
         return case
 
     def fails_likewise(smaller_case: Case) -> bool:
@@ -154,7 +154,7 @@ def example_code(
         lines.append(f"from {module_name} import {function}")
     for name, array in arrays.items():
         lines.append(f"{name} = {array_code(array, constructor, case.dtype or settings.dtype)}")
-    if case.strided:
+    if case.is_strided:
         lines.append("# each array a transposed view, which is not contiguous")
     # Other arguments, such as the module of transformers, cannot be written as a literal.
     argument_codes = [

@@ -296,7 +296,7 @@ def call_function(
     if description.layer is not None and library == "torch":
         function.to(getattr(sys.modules["torch"], dtype))  # type: ignore[attr-defined]
     arguments = {name: to_argument(value, case, library, dtype) for name, value in values.items()}
-    if case.gradients:
+    if case.compares_gradients:
         return Outcome(gradients(function, case, description, settings, arguments))
     out_name = description.names.get("out", "")
     array_names = [name for name, value in values.items() if isinstance(value, np.ndarray)]
@@ -364,7 +364,7 @@ def to_argument(value: Any, case: Case, library: str, dtype: str) -> Any:
     if not isinstance(value, np.ndarray):
         return value
     array = libraries.to_library_array(np.array(value, order="C"), library, dtype)
-    is_strided = case.strided and array.ndim > 1 and value.dtype != bool
+    is_strided = case.is_strided and array.ndim > 1 and value.dtype != bool
     return libraries.with_transposed_memory(array) if is_strided else array
 
 

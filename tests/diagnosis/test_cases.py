@@ -15,7 +15,7 @@ from attention_docs.diagnosis.cases import (
 from attention_docs.diagnosis.recipe import Call, attend
 
 ATTENTION_CASES = [
-    case for case in CASES.values() if isinstance(case.call, Call) and not case.gradients
+    case for case in CASES.values() if isinstance(case.call, Call) and not case.compares_gradients
 ]
 
 

@@ -10,7 +10,7 @@ from attention_docs.diagnosis.recipe import CORRECT_STEPS, Call, LayerCall, atte
 from attention_docs.multi_head import MultiHeadAttention
 
 # One case for each call: the dtype and the memory layout do not change the output.
-FORWARD_CASES = {case.call: case for case in CASES.values() if not case.gradients}.values()
+FORWARD_CASES = {case.call: case for case in CASES.values() if not case.compares_gradients}.values()
 
 
 def package_output(call):
