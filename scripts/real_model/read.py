@@ -14,6 +14,8 @@ from attention_docs.publish.before.figures.real_model import draw_heads
 from attention_docs.render import heatmap
 
 MAX_TOKENS = 100
+NEXT_WORDS = 10  # the number of next words that are listed
+LISTED_HEADS = 3  # the number of strongest heads of each kind that are listed
 STYLE = Path(__file__).parents[2] / "docs" / "assets" / "site.css"
 PAGE = """\
 <!doctype html>
@@ -47,76 +49,129 @@ it.</p>
 
 
 def main():
-    text, page, *path = sys.argv[1:]
+    """Run the model on the text of the command line, print its results and write the page.
+
+    The arguments are the text, the path of the page, and optionally the path of a model.
+    """
+    text, page, *model_paths = sys.argv[1:]
     try:
-        model, tokenizer = read_gguf(path[0] if path else weights_file())
+        model, tokenizer = read_gguf(model_paths[0] if model_paths else weights_file())
         tokens = tokenizer.encode(text)
         if len(tokens) > MAX_TOKENS:
             raise ValueError(f"the text has {len(tokens)} tokens; expected at most {MAX_TOKENS}")
-        run = list(model.run(tokens))
+        layers = list(model.run(tokens))
     except (ImportError, OSError, ValueError) as error:
         sys.exit(f"model: {error}")
-    weights = heads.all_weights(run)
-    names = words(tokenizer, tokens)
-    probabilities = next_token_probabilities(model.compute_logits(run[-1].hidden)[-1])
-    most_likely = [
-        (tokenizer.decode([int(token)]), float(probabilities[token]))
-        for token in np.argsort(-probabilities)[:10]
-    ]
-    kinds = scores_of_heads(model, weights, names)
-    print("tokens:", " | ".join(names))
-    print("next:", ", ".join(f"{word.strip()!r} {number:.3f}" for word, number in most_likely))
-    for kind, scores in kinds.items():
-        strongest = heads.strongest(scores, 3)
-        listed = [f"layer {head.layer} head {head.head} {scores[head]:.3f}" for head in strongest]
-        print(f"{kind}:", ", ".join(listed))
-    Path(page).write_text(page_of(text, names, most_likely, weights, kinds), encoding="utf-8")
+    token_names = words(tokenizer, tokens)
+    weights = heads.all_weights(layers)
+    next_words = most_likely_words(tokenizer, model.compute_logits(layers[-1].hidden)[-1])
+    scores_by_kind = scores_of_heads(model, weights, token_names)
+    print("tokens:", " | ".join(token_names))
+    print("next:", ", ".join(f"{word.strip()!r} {number:.3f}" for word, number in next_words))
+    for kind, scores in scores_by_kind.items():
+        print(f"{kind}:", list_strongest_heads(scores))
+    html_page = write_html(text, token_names, next_words, weights, scores_by_kind)
+    Path(page).write_text(html_page, encoding="utf-8")
     print("all heads:", page)
 
 
-def scores_of_heads(model, weights, names):
-    """Return the (layers, h) scores of each kind that the text is long enough for."""
-    repeated = heads.repeated_sequence(model, min(REPEATED_LENGTH, model.context // 2), seed=0)
-    kinds = {"induction, on random tokens": heads.induction(run_weights(model, repeated))}
-    if len(names) > 1:
-        kinds["previous token"] = heads.previous_token(weights)
-        kinds["first token"] = heads.first_token(weights)
-    starts = heads.word_starts(names)
-    if heads.inside_words(starts):
-        kinds["first of the word"] = heads.first_of_word(weights, starts)
-    return kinds
-
-
-def page_of(text, names, most_likely, weights, kinds):
-    """Return the page as HTML."""
-    percent = np.rint(100 * weights).astype(int).tolist()
-    side = len(names)
-    pictures = [
-        f'<svg viewBox="-.5 0 {side} {side}" role="img" aria-label="layer {layer}, head {head}">'
-        f"<title>layer {layer}, head {head}</title>{draw_heads({(0, 0): rows})}</svg>"
-        for layer, rows_of_heads in enumerate(percent)
-        for head, rows in enumerate(rows_of_heads)
+def most_likely_words(tokenizer, logits):
+    """Return the most likely next tokens as text, each with its probability, likeliest first."""
+    probabilities = next_token_probabilities(logits)
+    return [
+        (tokenizer.decode([int(token)]), float(probabilities[token]))
+        for token in np.argsort(-probabilities)[:NEXT_WORDS]
     ]
-    drawings = []
-    for kind, scores in kinds.items():
-        best = heads.strongest(scores, 1)[0]
-        title = f"{kind}: layer {best.layer}, head {best.head}"
-        labels = {"row_labels": names, "column_labels": names}
-        picture = heatmap(weights[best], title, scale="sequential", role="weights", **labels)
-        drawings.append(f"<h3>{html.escape(title)}</h3>{picture}")
-    rows = [
+
+
+def list_strongest_heads(scores):
+    """Return the heads with the largest scores as text."""
+    return ", ".join(
+        f"layer {head.layer} head {head.head} {scores[head]:.3f}"
+        for head in heads.strongest(scores, LISTED_HEADS)
+    )
+
+
+def scores_of_heads(model, weights, token_names):
+    """Return how much each head is of each kind that the text is long enough to tell.
+
+    Args:
+        model: the model.
+        weights: the (layers, h, n, n) weights of the heads on the text.
+        token_names: the n tokens of the text.
+
+    Returns:
+        For each kind of head, the (layers, h) scores from 0 to 1. Induction is measured on random
+        tokens that repeat, and the other kinds on the text.
+    """
+    repeated = heads.repeated_sequence(model, min(REPEATED_LENGTH, model.context // 2), seed=0)
+    scores = {"induction, on random tokens": heads.induction(run_weights(model, repeated))}
+    if len(token_names) > 1:
+        scores["previous token"] = heads.previous_token(weights)
+        scores["first token"] = heads.first_token(weights)
+    starts = heads.word_starts(token_names)
+    if heads.inside_words(starts):
+        scores["first of the word"] = heads.first_of_word(weights, starts)
+    return scores
+
+
+def write_html(text, token_names, next_words, weights, scores_by_kind):
+    """Return the page of a text as HTML.
+
+    Args:
+        text: the text, which becomes the title.
+        token_names: the n tokens of the text.
+        next_words: likely next words with their probabilities.
+        weights: the (layers, h, n, n) weights of all heads.
+        scores_by_kind: the (layers, h) scores of the heads for each kind of head.
+    """
+    table_rows = [
         f"<tr><td>{html.escape(word)}</td><td>{probability:.4f}</td></tr>"
-        for word, probability in most_likely
+        for word, probability in next_words
+    ]
+    strongest_heads = [
+        draw_strongest_head(kind, scores, weights, token_names)
+        for kind, scores in scores_by_kind.items()
     ]
     return PAGE.format(
         title=html.escape(text),
         style=STYLE.read_text(encoding="utf-8"),
         columns=weights.shape[1],
-        tokens=" | ".join(map(html.escape, names)),
-        next_words="".join(rows),
-        all_heads="".join(pictures),
-        strongest="".join(drawings),
+        tokens=" | ".join(map(html.escape, token_names)),
+        next_words="".join(table_rows),
+        all_heads=draw_all_heads(weights),
+        strongest="".join(strongest_heads),
     )
+
+
+def draw_all_heads(weights):
+    """Return a small picture of the weights of each head, the heads of a layer in a row."""
+    n = weights.shape[-1]
+    percents = np.rint(100 * weights).astype(int).tolist()
+    pictures = []
+    for layer, rows_of_heads in enumerate(percents):
+        for head, rows in enumerate(rows_of_heads):
+            title = f"layer {layer}, head {head}"
+            pictures.append(
+                f'<svg viewBox="-.5 0 {n} {n}" role="img" aria-label="{title}">'
+                f"<title>{title}</title>{draw_heads({(0, 0): rows})}</svg>"
+            )
+    return "".join(pictures)
+
+
+def draw_strongest_head(kind, scores, weights, token_names):
+    """Return a heading and the weights of the head with the largest score of a kind."""
+    (head,) = heads.strongest(scores, 1)
+    title = f"{kind}: layer {head.layer}, head {head.head}"
+    picture = heatmap(
+        weights[head],
+        title,
+        scale="sequential",
+        role="weights",
+        row_labels=token_names,
+        column_labels=token_names,
+    )
+    return f"<h3>{html.escape(title)}</h3>{picture}"
 
 
 if __name__ == "__main__":
