@@ -14,12 +14,24 @@ ENGINE = ("torch", "transformers", "accelerate")
 
 
 def main():
+    """Read the weights, run all measurements, and write them as JSON."""
     path = weights_file()
     start = time.perf_counter()
     model, tokenizer = read_gguf(path)
-    loaded = time.perf_counter()
-    result = {**results.metadata(), "file": file_description(path)}
-    result["sizes"] = {
+    read_seconds = time.perf_counter() - start
+    result = {**results.metadata(), "file": file_description(path), "sizes": sizes_of(model)}
+    start = time.perf_counter()
+    result.update(record(model, tokenizer))
+    if all(map(importlib.util.find_spec, ENGINE)):
+        result["independent"] = compare_with_transformers(path, model, tokenizer)
+    result["seconds"] = {"read": read_seconds, "measure": time.perf_counter() - start}
+    results.write(result)
+
+
+def sizes_of(model):
+    """Return the numbers of layers, heads, features of a head, tokens and parameters of a model."""
+    layer_parameters = sum(array.size for layer in model.layers for array in layer)
+    return {
         "layers": len(model.layers),
         "heads": model.heads,
         "kv_heads": model.kv_heads,
@@ -27,44 +39,52 @@ def main():
         "d_k": model.layers[0].W_Q.shape[-1] // model.heads,
         "vocabulary": len(model.embeddings),
         # The output matrix is tied to the embeddings, so it is not counted again.
-        "parameters": model.embeddings.size
-        + model.output_norm.size
-        + sum(array.size for layer in model.layers for array in layer),
+        "parameters": model.embeddings.size + model.output_norm.size + layer_parameters,
     }
-    result.update(record(model, tokenizer))
-    if all(map(importlib.util.find_spec, ENGINE)):
-        result["independent"] = compare_with_transformers(path, model, tokenizer)
-    result["seconds"] = {"read": loaded - start, "measure": time.perf_counter() - loaded}
-    results.write(result)
 
 
 def compare_with_transformers(path, model, tokenizer):
-    """Return the largest differences from transformers, relative to the largest number."""
+    """Compare the results of our model with those of transformers, which reads the same file.
+
+    Returns:
+        `texts`: the number of texts. `versions`: of PyTorch and transformers. `largest_difference`:
+        of the hidden states, the attention weights and the logits, relative to the largest number
+        of the same array.
+    """
     import torch
     import transformers
 
-    theirs = transformers.AutoModelForCausalLM.from_pretrained(
+    reference_model = transformers.AutoModelForCausalLM.from_pretrained(
         path.parent, gguf_file=path.name, dtype=torch.float32, attn_implementation="eager"
     )
     largest_differences = {"hidden states": 0.0, "weights": 0.0, "logits": 0.0}
     for text in TEXTS:
         tokens = tokenizer.encode(text)
         with torch.no_grad():
-            run = theirs(torch.tensor([tokens]), output_hidden_states=True, output_attentions=True)
-        steps = list(model.run(tokens))
-        # Their last hidden state is already normed, so the logits are compared instead.
+            expected = reference_model(
+                torch.tensor([tokens]), output_hidden_states=True, output_attentions=True
+            )
+        layers = list(model.run(tokens))
+        # In transformers, the first hidden states are the embeddings, and the last ones are normed
+        # already: the logits are compared in their place.
         pairs = {
-            "hidden states": zip([s.hidden for s in steps[:-1]], run.hidden_states[1:-1]),
-            "weights": zip([s.attention.weights for s in steps], run.attentions),
-            "logits": [(model.compute_logits(steps[-1].hidden), run.logits)],
+            "hidden states": zip(
+                [layer.hidden for layer in layers[:-1]], expected.hidden_states[1:-1]
+            ),
+            "weights": zip([layer.attention.weights for layer in layers], expected.attentions),
+            "logits": [(model.compute_logits(layers[-1].hidden), expected.logits)],
         }
         for name, arrays in pairs.items():
-            for ours, expected in arrays:
-                expected = expected[0].numpy()
-                difference = float(np.abs(ours - expected).max() / np.abs(expected).max())
+            for array, expected_batch in arrays:
+                difference = relative_difference(array, expected_batch[0].numpy())
                 largest_differences[name] = max(largest_differences[name], difference)
-    versions = {package: results.version(package) for package in ENGINE[:2]}
+    versions = {package: results.version(package) for package in ("torch", "transformers")}
     return {"texts": len(TEXTS), "versions": versions, "largest_difference": largest_differences}
+
+
+def relative_difference(array, expected):
+    """Return the largest difference between two arrays, divided by the largest expected number."""
+    return float(np.abs(array - expected).max() / np.abs(expected).max())
 
 
 if __name__ == "__main__":
