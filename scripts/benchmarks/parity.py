@@ -34,40 +34,49 @@ CASES = {
 
 
 def main():
+    """Measure the errors of all cases in all dtypes, and write them as JSON."""
     result = results.metadata()
     result["reference_epsilon"] = float(np.finfo(np.longdouble).eps)
-    result["largest_error"] = {
-        dtype: {case: errors(dtype, *CASES[case]) for case in CASES} for dtype in DTYPES
-    }
+    errors = {}
+    for dtype in DTYPES:
+        errors[dtype] = {case: measure_errors(dtype, *CASES[case]) for case in CASES}
+    result["largest_error"] = errors
     results.write(result)
 
 
-def errors(dtype, query, key, value, options):
-    """Return the largest error in each library, or why it was not measured.
+def measure_errors(dtype, query_shape, key_shape, value_shape, options):
+    """Return the largest error in each library, or why it was not measured, by library.
+
+    `PyTorch` is our function on PyTorch's arrays, and `PyTorch's own` is PyTorch's function.
 
     Args:
         dtype: the name of the dtype.
-        query: the shape of the queries.
-        key: the shape of the keys.
-        value: the shape of the values.
+        query_shape: the shape of the queries.
+        key_shape: the shape of the keys.
+        value_shape: the shape of the values.
         options: the options of the call.
     """
     generator = np.random.default_rng(0)
-    arrays = [round_to(generator.standard_normal(shape), dtype) for shape in (query, key, value)]
+    shapes = (query_shape, key_shape, value_shape)
+    arrays = [round_to(generator.standard_normal(shape), dtype) for shape in shapes]
     exact = formula(*(array.astype(np.longdouble) for array in arrays), **options)
-    by_library = {}
-    for name, library in LIBRARIES.items():
-        output = our_output(library, dtype, arrays, options)
-        by_library[name] = output if isinstance(output, str) else largest_error(output, exact)
-    if isinstance(by_library["PyTorch"], str):
-        by_library["PyTorch's own"] = by_library["PyTorch"]  # why it was not measured
-    else:
-        by_library["PyTorch's own"] = largest_error(torch_output(dtype, arrays, options), exact)
-    return by_library
+    outputs = {
+        name: our_output(library, dtype, arrays, options) for name, library in LIBRARIES.items()
+    }
+    # If our output has not been computed, PyTorch's is not measured for the same reason.
+    has_torch = not isinstance(outputs["PyTorch"], str)
+    outputs["PyTorch's own"] = (
+        torch_output(dtype, arrays, options) if has_torch else outputs["PyTorch"]
+    )
+    return {name: largest_error(output, exact) for name, output in outputs.items()}
 
 
 def largest_error(output, exact):
-    return float(np.abs(output - exact).max())
+    """Return the largest difference from the exact output.
+
+    If there is no output but a text that says why, return the text.
+    """
+    return output if isinstance(output, str) else float(np.abs(output - exact).max())
 
 
 def round_to(array, dtype):
@@ -83,7 +92,10 @@ def round_to(array, dtype):
 
 
 def formula(query, key, value, is_causal=False, window=None, enable_gqa=False, scale=None):
-    """Compute attention by its formula, regardless of speed and memory."""
+    """Compute attention by its formula, in the dtype of the arguments, with all scores in memory.
+
+    Without `enable_gqa`, there are as many heads of keys as of queries.
+    """
     group_size = query.shape[-3] // key.shape[-3]
     key, value = key.repeat(group_size, axis=-3), value.repeat(group_size, axis=-3)
     scores = query @ key.swapaxes(-1, -2)
@@ -100,7 +112,7 @@ def visible_keys(shape, is_causal, window):
 
 
 def our_output(library, dtype, arrays, options):
-    """Return our output as float64, or why it could not be computed."""
+    """Return the output of our function in a library as float64, or why there is none."""
     if importlib.util.find_spec(library) is None:
         return NOT_MEASURED
     xp = importlib.import_module(library)
@@ -126,6 +138,7 @@ def supports_ml_dtypes(xp):
 
 
 def to_float64(library, output):
+    """Return an output of a library as a NumPy array in float64; CuPy's is copied from the GPU."""
     if library == "torch":
         return output.double().numpy()
     if library == "cupy":
@@ -134,18 +147,17 @@ def to_float64(library, output):
 
 
 def torch_output(dtype, arrays, options):
-    """Return the output of PyTorch's own function as float64."""
+    """Return the output of PyTorch's own function as float64, with a mask for our `window`."""
     import torch
 
     query, key, value = (torch.asarray(array, dtype=getattr(torch, dtype)) for array in arrays)
-    options = dict(options)
-    if "window" in options:
-        left, right = options.pop("window")
-        options["attn_mask"] = torch.from_numpy(
-            window_mask(query.shape[-2], left=left, right=right)
-        )
+    torch_options = dict(options)
+    if "window" in torch_options:
+        left, right = torch_options.pop("window")
+        mask = window_mask(query.shape[-2], left=left, right=right)
+        torch_options["attn_mask"] = torch.from_numpy(mask)
     attend = torch.nn.functional.scaled_dot_product_attention
-    return attend(query, key, value, **options).double().numpy()
+    return attend(query, key, value, **torch_options).double().numpy()
 
 
 if __name__ == "__main__":

@@ -10,6 +10,9 @@ import sys
 
 NOT_MEASURED = "not measured"
 PACKAGES = ("numpy", "array-api-strict", "ml_dtypes", "threadpoolctl", "torch")
+# These are written on one line in JSON.
+NUMBER_LIST = re.compile(r"\[[\s\d.,e-]+\]")
+INTEGER_MATRIX = re.compile(r"\[(\s*\[[\s\d,]+\],?)+\s*\]")
 
 
 def metadata():
@@ -32,6 +35,7 @@ def metadata():
 
 
 def available_cores():
+    """Return the number of cores that this process may use, or else that the machine has."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count()
@@ -54,6 +58,7 @@ def processor():
 
 
 def version(package):
+    """Return the version of a package, or "not installed"."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
@@ -75,9 +80,8 @@ def blas():
 def write(result):
     """Write a result as JSON to the file that the command line names, or else to stdout."""
     text = json.dumps(result, indent=1) + "\n"
-    # Join the lines of a list of numbers, and the lines of a matrix of whole numbers.
-    text = re.sub(r"\[[\s\d.,e-]+\]", join_lines, text)
-    text = re.sub(r"\[(\s*\[[\s\d,]+\],?)+\s*\]", join_lines, text)
+    text = NUMBER_LIST.sub(join_lines, text)
+    text = INTEGER_MATRIX.sub(join_lines, text)
     if len(sys.argv) > 1:
         with open(sys.argv[1], "w", encoding="utf-8") as file:
             file.write(text)
@@ -86,4 +90,5 @@ def write(result):
 
 
 def join_lines(match):
+    """Return the matched text on one line."""
     return " ".join(match[0].split())
