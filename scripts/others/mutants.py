@@ -12,13 +12,14 @@ import importlib
 import importlib.metadata
 import inspect
 import json
+import operator
 import os
 import sys
 import textwrap
 from collections.abc import Callable
 from typing import NamedTuple
 
-from random_calls import is_equal, output_or_error, random_calls
+from random_calls import TIMM_FEATURES, TIMM_HEADS, is_equal, output_or_error, random_calls
 
 os.environ.update(KERAS_BACKEND="numpy", TIMM_FUSED_ATTN="0")
 
@@ -53,19 +54,18 @@ FUNCTIONS = {
 
 def main(package):
     """Print the check's result for each mutant of a package, as a line of JSON."""
-    module_name, functions = FUNCTIONS[package]
+    module_name, function_names = FUNCTIONS[package]
     importlib.import_module(package)  # first, because its modules have circular imports
     module = importlib.import_module(module_name)
+    code = "\n".join(code_of(module, name) for name in function_names)
     attention = ADAPTERS[package](module)
-    code = "\n".join(code_of(module, function) for function in functions)
-    executed = executed_lines(module, code, attention)
+    tested_lines = executed_lines(module, code, attention)
     original_report = check(attention)
     calls = random_calls(package)
-    # The check changes the weights of a layer, so calls are made of a new one.
-    outputs = outputs_of(ADAPTERS[package](module), calls)
+    original_outputs = outputs_of_calls(package, module, calls)
     tree = ast.parse(code)
     for mutation in list(mutations(tree)):  # a list, because the loop changes the tree
-        if mutation.statement.lineno not in executed:
+        if mutation.statement.lineno not in tested_lines:
             continue
         with applied(mutation) as change:
             define(module, ast.unparse(tree))
@@ -76,21 +76,29 @@ def main(package):
                 **compare_reports(original_report, check(attention)),
             }
             if not mutant["is_detected"]:
-                mutant_outputs = outputs_of(ADAPTERS[package](module), calls)
-                pairs = zip(outputs, mutant_outputs, strict=True)
+                outputs = outputs_of_calls(package, module, calls)
+                pairs = zip(original_outputs, outputs, strict=True)
                 mutant["differing_calls"] = sum(not is_equal(*pair) for pair in pairs)
             print(json.dumps(mutant), flush=True)
 
 
-def outputs_of(attention, calls):
+def outputs_of_calls(package, module, calls):
+    """Return what a package's attention returns or raises for each call.
+
+    The adapter is called again, because the check has changed the weights of a layer.
+    """
+    attention = ADAPTERS[package](module)
     return [output_or_error(attention, call) for call in calls]
 
 
 def code_of(module, name):
-    """Return the code of a function or method without comments and annotations."""
-    function = module
-    for attribute in name.split("."):
-        function = getattr(function, attribute)
+    """Return the code of a function or method without comments and annotations.
+
+    Args:
+        module: the module that defines it.
+        name: its name, such as `Attention.forward`.
+    """
+    function = operator.attrgetter(name)(module)
     (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
     node.returns = None
     for argument in (*node.args.args, *node.args.kwonlyargs):
@@ -99,9 +107,9 @@ def code_of(module, name):
 
 
 def define(module, code):
-    """Replace functions of a module, or the method `forward` of its class `Attention`.
+    """Replace functions of a module by those that the code defines.
 
-    A method is defined as a function of the module first.
+    A function `forward` becomes the method of the module's class `Attention`.
     """
     exec(compile(code, MUTANT_FILE, "exec"), vars(module))
     if "forward" in vars(module):
@@ -109,25 +117,25 @@ def define(module, code):
 
 
 def executed_lines(module, code, attention):
-    """Return the numbers of the lines of the code that the cases execute."""
+    """Define functions by code, and return the numbers of its lines that the check executes."""
     define(module, code)
-    executed = set()
+    line_numbers = set()
 
     def trace(frame, event, argument):
-        """Record the lines of the mutant that are executed."""
+        """Record the current line of the code; return None to skip the lines of another frame."""
         if frame.f_code.co_filename == MUTANT_FILE:
-            executed.add(frame.f_lineno)
+            line_numbers.add(frame.f_lineno)
             return trace
         return None
 
     sys.settrace(trace)
     check(attention)
     sys.settrace(None)
-    return executed
+    return line_numbers
 
 
 def check(attention):
-    """Return the check's report, or None if the function cannot be called."""
+    """Return the report of the check on a function, or None if it cannot be called at all."""
     library = "torch" if "timm" in sys.modules else "numpy"
     try:
         return check_with(InProcessWorker(attention), Settings(library=library))
@@ -136,28 +144,44 @@ def check(attention):
 
 
 def compare_reports(original, mutant):
-    """Compare the reports on the original and on a mutant, which is None if it cannot be called.
+    """Compare the report on a mutant with the report on the original function.
+
+    Args:
+        original: the report on the original.
+        mutant: the report on the mutant, or None if it cannot be called.
 
     Returns:
-        Whether a verdict differs, whether the mutant only raises, the mistakes that are named, and
-        the first reason.
+        `is_detected`: whether a verdict differs. `raises`: whether all verdicts that differ are
+        about an error that the mutant raises. `names`: the mistakes that the check names. `reason`:
+        that of a differing verdict, preferably on a wrong output.
     """
     if not mutant:
         return {"is_detected": True, "raises": True, "names": [], "reason": "it cannot be called"}
-    pairs = zip(original.verdicts, mutant.verdicts, strict=True)
-    changed = [verdict for before, verdict in pairs if verdict.status != before.status]
-    wrong = [verdict for verdict in changed if verdict.status == "wrong"]
-    reasons = [verdict.reason for verdict in (*wrong, *changed)]  # preferably of a wrong case
+    changed_verdicts = [
+        verdict
+        for original_verdict, verdict in zip(original.verdicts, mutant.verdicts, strict=True)
+        if verdict.status != original_verdict.status
+    ]
+    wrong_verdicts = [verdict for verdict in changed_verdicts if verdict.status == "wrong"]
+    mistakes = {mistake.name for verdict in wrong_verdicts for mistake in verdict.mistakes}
+    reasons = [verdict.reason for verdict in wrong_verdicts + changed_verdicts]
     return {
-        "is_detected": bool(changed),
-        "raises": all(verdict.status == "not supported" for verdict in changed),
-        "names": sorted({mistake.name for verdict in wrong for mistake in verdict.mistakes}),
+        "is_detected": bool(changed_verdicts),
+        "raises": all(verdict.status == "not supported" for verdict in changed_verdicts),
+        "names": sorted(mistakes),
         "reason": reasons[0] if reasons else "",
     }
 
 
 class Mutation(NamedTuple):
-    """A change of a syntax tree: the function, the statement and the node, and what changes it."""
+    """A change of a node of a syntax tree.
+
+    Args:
+        function: the function that contains the node.
+        statement: the innermost statement that contains it.
+        node: the node.
+        mutate: changes the node in place.
+    """
 
     function: ast.FunctionDef
     statement: ast.stmt
@@ -167,20 +191,25 @@ class Mutation(NamedTuple):
 
 @contextlib.contextmanager
 def applied(mutation):
-    """Mutate the syntax tree, and yield a description of the change."""
+    """Mutate the syntax tree until the end of the block, and yield a description of the change.
+
+    The description has the line in the function, and the statement before and after the change.
+    """
     function, statement, node, mutate = mutation
-    line, before = statement.lineno - function.lineno, first_line(statement)
-    attributes = copy.copy(vars(node))
+    line = statement.lineno - function.lineno
+    original_code = first_line(statement)
+    original_attributes = copy.copy(vars(node))
     mutate(node)
-    yield f"{function.name}, line {line}: {before} -> {first_line(statement)}"
-    vars(node).update(attributes)
+    yield f"{function.name}, line {line}: {original_code} -> {first_line(statement)}"
+    vars(node).update(original_attributes)
 
 
 def mutations(tree):
     """Yield all mutations of the functions of a syntax tree."""
     for function in tree.body:
-        for statement in ast.walk(function):
-            if isinstance(statement, ast.stmt) and not isinstance(statement, NOT_MUTATED):
+        statements = (node for node in ast.walk(function) if isinstance(node, ast.stmt))
+        for statement in statements:
+            if not isinstance(statement, NOT_MUTATED):
                 for node in own_nodes(statement):
                     mutate = mutation_of(node)
                     if mutate:
@@ -198,13 +227,17 @@ def own_nodes(statement):
 
 
 def mutation_of(node):
-    """Return a function that mutates a node of this kind, or None."""
+    """Return a function that mutates a node, or None if nodes of this kind are not mutated.
+
+    Operators are replaced, minus signs dropped, booleans and conditions negated, and numbers
+    increased by 1.
+    """
     if isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS:
-        new = SWAPS[type(node.ops[0])]()
-        return lambda node: setattr(node, "ops", [new, *node.ops[1:]])
+        new_operator = SWAPS[type(node.ops[0])]()
+        return lambda node: setattr(node, "ops", [new_operator, *node.ops[1:]])
     if type(getattr(node, "op", None)) in SWAPS:
-        new = SWAPS[type(node.op)]()
-        return lambda node: setattr(node, "op", new)
+        new_operator = SWAPS[type(node.op)]()
+        return lambda node: setattr(node, "op", new_operator)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):
         return lambda node: setattr(node, "op", ast.UAdd())
     if isinstance(node, ast.Constant) and isinstance(node.value, bool):
@@ -226,6 +259,7 @@ def onnx_attention(module):
     def attention(
         query, key, value, attn_mask=None, is_causal=False, scale=None, window=None, softcap=None
     ):
+        """Call ONNX's function, which returns more arrays than the output."""
         left, right = window or (None, None)
         output, *_ = module._compute_attention(
             query,
@@ -253,8 +287,9 @@ def keras_attention(module):
 
 
 def timm_attention(module):
+    """Return a new layer of timm in float64, which has the same weights each time."""
     module.torch.manual_seed(0)
-    return module.Attention(6, 3, qkv_bias=True).double()
+    return module.Attention(TIMM_FEATURES, TIMM_HEADS, qkv_bias=True).double()
 
 
 ADAPTERS = {"onnx": onnx_attention, "keras": keras_attention, "timm": timm_attention}

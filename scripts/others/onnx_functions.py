@@ -4,11 +4,11 @@ import numpy as np
 from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
-FIRST_OPSET = 23  # with the operator
+FIRST_OPSET = 23  # the first version of ONNX's operators that has Attention
 
 
 def attention(query, key, value, attn_mask=None, is_causal=False, scale=None, softcap=None):
-    """Call the operator in a graph of one node."""
+    """Call the operator, as the only node of a graph."""
     arrays = {"Q": query, "K": key, "V": value}
     if attn_mask is not None:
         arrays["attn_mask"] = attn_mask
@@ -26,4 +26,5 @@ def attention(query, key, value, attn_mask=None, is_causal=False, scale=None, so
 
 
 def tensor_info(name, dtype):
+    """Return ONNX's description of a tensor of any shape."""
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), shape=None)

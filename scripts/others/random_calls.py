@@ -8,6 +8,8 @@ import importlib
 import numpy as np
 
 CALLS = 1000
+# The sizes of timm's layer.
+TIMM_FEATURES, TIMM_HEADS = 6, 3
 # Tolerance for rounding, relative to the largest number.
 TOLERANCES = {"float64": 1e-6, "float32": 1e-4, "float16": 3e-2, "bfloat16": 2e-1}
 
@@ -22,7 +24,7 @@ def onnx_arguments(random):
     """Draw arguments for ONNX's attention."""
     batch, key_heads, group_size, m, n, d_k, d_v = sizes(random)
     query_heads = group_size * key_heads
-    mask = any_mask(random, (batch, query_heads), m, n)
+    mask = any_mask(random, batch, query_heads, m, n)
     if mask is not None and n > 1 and random.random_sample() < 0.1:
         mask = mask[..., : random.randint(1, n)]  # ONNX pads a mask that is too short
     arrays = {
@@ -31,20 +33,21 @@ def onnx_arguments(random):
         "value": numbers(random, batch, key_heads, n, d_v),
         "attn_mask": mask,
     }
-    limits = (None, 0, 1, 2, 3)
-    window = one_of(random, None, (one_of(random, *limits), one_of(random, *limits)))
+    window_sizes = (None, 0, 1, 2, 3)  # keys on one side of a query; None is all
+    window = (one_of(random, *window_sizes), one_of(random, *window_sizes))
+    window_or_none = one_of(random, None, window)
     return in_dtype(arrays, one_of(random, "float64", "float32", "float16")) | {
         "is_causal": one_of(random, True, False),
         "scale": one_of(random, None, 0.25, 0.7, 1.0),
         "softcap": one_of(random, None, None, 0.0, 0.75, 30.0),  # 0 means none to ONNX, too
-        "window": window,
+        "window": window_or_none,
     }
 
 
 def keras_arguments(random):
     """Draw arguments for Keras' attention."""
     batch, heads, _, m, n, d_k, d_v = sizes(random)
-    bias = any_mask(random, (batch, heads), m, n)
+    bias = any_mask(random, batch, heads, m, n)
     arrays = {
         "query": numbers(random, batch, m, heads, d_k),
         "key": numbers(random, batch, n, heads, d_k),
@@ -60,19 +63,15 @@ def keras_arguments(random):
 
 
 def timm_arguments(random):
-    """Draw arguments for timm's attention layer."""
+    """Draw arguments for timm's attention layer; a call has a mask or is causal, but not both."""
     torch = importlib.import_module("torch")
-    batch, n = random.randint(1, 4), random.randint(1, 8)
-    features, heads = 6, 3  # of the layer in mutants.py
-    x = numbers(random, batch, n, features)
-    mask = any_mask(random, (batch, heads), n, n)
+    batch = random.randint(1, 4)
+    n = random.randint(1, 8)
+    x = torch.from_numpy(numbers(random, batch, n, TIMM_FEATURES))
+    mask = any_mask(random, batch, TIMM_HEADS, n, n)
     if mask is None:
-        return {
-            "x": torch.from_numpy(x),
-            "attn_mask": None,
-            "is_causal": one_of(random, True, False),
-        }
-    return {"x": torch.from_numpy(x), "attn_mask": torch.from_numpy(mask), "is_causal": False}
+        return {"x": x, "attn_mask": None, "is_causal": one_of(random, True, False)}
+    return {"x": x, "attn_mask": torch.from_numpy(mask), "is_causal": False}
 
 
 ARGUMENTS = {"onnx": onnx_arguments, "keras": keras_arguments, "timm": timm_arguments}
@@ -93,32 +92,29 @@ def one_of(random, *choices):
     return choices[random.randint(len(choices))]
 
 
-def boolean_mask(random, leading, m, n):
-    """Return a boolean mask; every fifth has a fully masked row."""
-    shape = (*leading, m, n)
-    mask = random.random_sample(shape) < 0.7
+def boolean_mask(random, batch_shape, m, n):
+    """Draw a boolean mask (*batch_shape, m, n) that shows seven of ten keys.
+
+    In every fifth mask, the first row is fully masked. All other rows see at least one key.
+    """
+    mask = random.random_sample((*batch_shape, m, n)) < 0.7
     mask[..., random.randint(n)] = True
     if random.random_sample() < 0.2:
         mask[..., 0, :] = False
     return mask
 
 
-def any_mask(random, leading, m, n):
-    """Return None, a boolean mask, or one that is added, in any shape that broadcasts.
+def any_mask(random, batch, heads, m, n):
+    """Draw a boolean mask, a float mask of 0 and -inf, one of finite numbers, or None.
 
-    Args:
-        random: the generator.
-        leading: the batch size and the number of heads.
-        m: the number of queries.
-        n: the number of keys.
+    The shape is any that broadcasts to (batch, heads, m, n), for m queries and n keys.
     """
-    batch, heads = leading
-    axes = one_of(random, (), (1, 1), (batch, 1), (1, heads), (batch, heads))
-    rows = one_of(random, m, 1) if axes else m
-    mask = boolean_mask(random, axes, rows, n)
-    infinite = np.where(mask, 0.0, -np.inf)
-    finite = numbers(random, *mask.shape)
-    return one_of(random, None, mask, infinite, finite)
+    batch_shape = one_of(random, (), (1, 1), (batch, 1), (1, heads), (batch, heads))
+    rows = one_of(random, m, 1) if batch_shape else m
+    mask = boolean_mask(random, batch_shape, rows, n)
+    infinite_mask = np.where(mask, 0.0, -np.inf)
+    finite_mask = numbers(random, *mask.shape)
+    return one_of(random, None, mask, infinite_mask, finite_mask)
 
 
 def in_dtype(arrays, name):
@@ -131,7 +127,10 @@ def in_dtype(arrays, name):
 
 
 def output_or_error(function, arguments):
-    """Return the output as a NumPy array, or the exception that the function raised."""
+    """Return the output of a call as a NumPy array, or the exception that it raised.
+
+    The function gets copies of the arrays, because a mutant may change its arguments.
+    """
     copies = {
         name: value.copy() if isinstance(value, np.ndarray) else value
         for name, value in arguments.items()
@@ -143,13 +142,16 @@ def output_or_error(function, arguments):
     return output.detach().numpy() if hasattr(output, "detach") else output
 
 
-def is_equal(first, second):
-    """Whether two outputs are equal up to rounding, or both are errors."""
-    if isinstance(first, Exception) or isinstance(second, Exception):
-        return isinstance(first, Exception) and isinstance(second, Exception)
-    if first.shape != second.shape:
+def is_equal(expected, actual):
+    """Whether two outputs are equal up to rounding, or both are exceptions of any kind."""
+    errors = [output for output in (expected, actual) if isinstance(output, Exception)]
+    if errors:
+        return len(errors) == 2
+    if expected.shape != actual.shape:
         return False
-    tolerance = TOLERANCES[str(first.dtype)]
-    first, second = first.astype(float), second.astype(float)
-    largest = np.abs(first).max(initial=1.0, where=np.isfinite(first))
-    return np.allclose(first, second, rtol=0, atol=tolerance * largest, equal_nan=True)
+    tolerance = TOLERANCES[str(expected.dtype)]
+    expected_numbers = expected.astype(float)
+    largest = np.abs(expected_numbers).max(initial=1.0, where=np.isfinite(expected_numbers))
+    return np.allclose(
+        expected_numbers, actual.astype(float), rtol=0, atol=tolerance * largest, equal_nan=True
+    )
