@@ -208,7 +208,10 @@ INDEX_Q_2 = [[0, 0, 0, 0], [0, 0, 0, 0], [0, 1, 0, 0], [0, 1, -1, -1]]
 INDEX_K = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [-1, 0, 0, 1]]
 HEAD_WEIGHTS = [[1, 0], [0, 1], [1, 2], [1, 1]]
 K = [3]  # the number of keys that each token chooses
-WINDOW, BLOCK, BLOCKS_CHOSEN, BASE = 3, 2, 2, 100
+WINDOW = 3  # the tokens that a token sees through the window, itself included
+BLOCK = 2  # the tokens of a block
+BLOCKS_CHOSEN = 2  # the blocks that a token sees, its own included
+BASE = 100  # of the rotary positions
 THEY = 4  # the index of “they”
 
 TOKENS = ["birds", "pass", "boats", "because", "they", "like", "trees", "."]
@@ -229,75 +232,28 @@ LABELS = {
 }
 
 
-def index_scores(
-    queries: tuple[Array, Array], keys: Array, head_weights: Array, xp: ModuleType
-) -> Array:
-    """Return the sum over both heads of ReLU(query . key) times the weight of the head, (n, n)."""
-    zero = xp.asarray(0.0, dtype=xp.float64)
-    heads = [xp.maximum(query @ keys.T, zero) for query in queries]
-    return head_weights[:, :1] * heads[0] + head_weights[:, 1:] * heads[1]
-
-
-def largest(scores: Array, count: Array, xp: ModuleType) -> Array:
-    """Return the mask of the `count` largest scores in each row; of equal ones, the last count."""
-    position = xp.arange(scores.shape[1])
-    this, other = scores[:, :, None], scores[:, None, :]
-    is_later = position[None, None, :] > position[None, :, None]
-    ranks_above = (other > this) | ((other == this) & is_later)
-    return xp.sum(xp.astype(ranks_above, xp.int64), axis=2) < count
-
-
-def block_mask(q: Array, means: Array, causal: Array, xp: ModuleType) -> tuple[Array, Array]:
-    """Return the mask of BLOCKS_CHOSEN blocks for each query, (n, n), and the gate.
-
-    The blocks are the query's own and the earlier ones with the largest gate. The gate,
-    (n, n / BLOCK), has the products of queries and mean keys. It is inf for the own block,
-    which is therefore always chosen, and -inf for later blocks.
-    """
-    n, blocks = q.shape[0], means.shape[0]
-    own, block = xp.arange(n)[:, None] // BLOCK, xp.arange(blocks)[None, :]
-    later = xp.where(block > own, -xp.inf, xp.asarray(0.0, dtype=xp.float64))
-    gate = xp.where(block == own, xp.inf, q @ means.T + later)
-    chosen = largest(gate, xp.asarray(BLOCKS_CHOSEN), xp)
-    return xp.repeat(chosen, BLOCK, axis=1) & causal, gate
-
-
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    x, w_q, index_q_1, index_q_2, index_k, w_heads = (
-        xp.asarray(rows, dtype=xp.float64)
-        for rows in (X, W_Q, INDEX_Q_1, INDEX_Q_2, INDEX_K, HEAD_WEIGHTS)
-    )
+    """Return the masks of the keys that each token attends to, chosen by the indexer or otherwise.
+
+    Steps that begin with `missed` are the dense weight of the keys that a choice leaves out.
+    """
+    x, w_q, w_heads = (xp.asarray(rows, dtype=xp.float64) for rows in (X, W_Q, HEAD_WEIGHTS))
     k = xp.asarray(K, dtype=xp.int64)
-    n = x.shape[0]
-    causal = causal_mask(n, xp=xp)
-
-    def without_future(scores: Array) -> Array:
-        return xp.where(causal, scores, -xp.inf)
-
-    queries, keys, head_weights = (x @ index_q_1, x @ index_q_2), x @ index_k, x @ w_heads
-    all_pairs = index_scores(queries, keys, head_weights, xp)
-    index = without_future(all_pairs)
-    chosen = largest(index, k, xp) & causal
+    causal = causal_mask(x.shape[0], xp=xp)
+    queries, keys = indexer_projections(x, xp)
+    head_weights = x @ w_heads
+    all_scores = index_scores(queries, keys, head_weights, xp)
+    index = xp.where(causal, all_scores, -xp.inf)
+    chosen = top_k_mask(index, k, xp) & causal
     q = x @ w_q
-    dense, sparse = (attention_steps(q, x, x, attn_mask=mask) for mask in (causal, chosen))
-
-    def missed(mask: Array) -> Array:
-        """Return the dense weight of the keys that a mask hides, in each row."""
-        return xp.sum(xp.where(mask, xp.asarray(0.0, dtype=xp.float64), dense.weights), axis=1)
-
-    def rotated_index(interleaved: bool) -> Array:
-        """Return the scores of the indexer with rotary positions in its queries and keys."""
-        query_1, query_2, key = (
-            rotary(rows, xp.arange(n), BASE, interleaved) for rows in (*queries, keys)
-        )
-        return without_future(index_scores((query_1, query_2), key, head_weights, xp))
-
-    halves, pairs = rotated_index(interleaved=False), rotated_index(interleaved=True)
-    window = window_mask(n, left=WINDOW - 1, right=0, xp=xp)
-    summaries = xp.mean(xp.reshape(x, (n // BLOCK, BLOCK, x.shape[1])), axis=1)
-    blocks, gate = block_mask(q, summaries, causal, xp)
-    earlier = summaries[: THEY // BLOCK, :]
-    over_summaries = attention_steps(q[THEY : THEY + 1, :], earlier, earlier)
+    dense = attention_steps(q, x, x, attn_mask=causal)
+    sparse = attention_steps(q, x, x, attn_mask=chosen)
+    index_halves, index_pairs = (
+        xp.where(causal, rotary_index_scores(queries, keys, head_weights, interleaved, xp), -xp.inf)
+        for interleaved in (False, True)
+    )
+    chosen_by_halves = top_k_mask(index_halves, k, xp) & causal
+    chosen_by_pairs = top_k_mask(index_pairs, k, xp) & causal
     return {
         "X": x,
         "k": k,
@@ -308,21 +264,103 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "chosen": chosen,
         "dense": dense.weights,
         "sparse": sparse.weights,
-        "missed": missed(chosen),
+        "missed": missed_weight(dense.weights, chosen, xp),
         "output_dense": dense.output,
         "output_sparse": sparse.output,
         "rest": attention_steps(q, x, x, attn_mask=causal & ~chosen).output,
+        **window_and_blocks(x, q, dense.weights, causal, xp),
+        "early": top_k_mask(all_scores, k, xp) & causal,
+        "index_halves": index_halves[THEY, :],
+        "missed_halves": missed_weight(dense.weights, chosen_by_halves, xp)[THEY],
+        "index_pairs": index_pairs[THEY, :],
+        "missed_pairs": missed_weight(dense.weights, chosen_by_pairs, xp)[THEY],
+    }
+
+
+def indexer_projections(x: Array, xp: ModuleType) -> tuple[tuple[Array, Array], Array]:
+    """Return the indexer's queries of each head, and the keys that both heads share."""
+    w_1, w_2, w_k = (
+        xp.asarray(matrix, dtype=xp.float64) for matrix in (INDEX_Q_1, INDEX_Q_2, INDEX_K)
+    )
+    return (x @ w_1, x @ w_2), x @ w_k
+
+
+def index_scores(
+    queries: tuple[Array, Array], keys: Array, head_weights: Array, xp: ModuleType
+) -> Array:
+    """Return the sum over both heads of ReLU(query . key) times the weight of the head, (n, n)."""
+    zero = xp.asarray(0.0, dtype=xp.float64)
+    heads = [xp.maximum(query @ keys.T, zero) for query in queries]
+    return head_weights[:, :1] * heads[0] + head_weights[:, 1:] * heads[1]
+
+
+def top_k_mask(scores: Array, k: Array, xp: ModuleType) -> Array:
+    """Return a mask of the k largest scores in each row; of equal scores, the last ones count."""
+    position = xp.arange(scores.shape[1])
+    score, other_score = scores[:, :, None], scores[:, None, :]
+    is_later = position[None, None, :] > position[None, :, None]
+    ranks_above = (other_score > score) | ((other_score == score) & is_later)
+    return xp.sum(xp.astype(ranks_above, xp.int64), axis=2) < k
+
+
+def missed_weight(dense_weights: Array, mask: Array, xp: ModuleType) -> Array:
+    """Return the sum of the dense weights that a mask hides, for each row."""
+    zero = xp.asarray(0.0, dtype=xp.float64)
+    return xp.sum(xp.where(mask, zero, dense_weights), axis=1)
+
+
+def window_and_blocks(
+    x: Array, q: Array, dense_weights: Array, causal: Array, xp: ModuleType
+) -> dict[str, Array]:
+    """Return the choices of a sliding window and of blocks, and attention to block summaries."""
+    n = x.shape[0]
+    window = window_mask(n, left=WINDOW - 1, right=0, xp=xp)
+    summaries = xp.mean(xp.reshape(x, (n // BLOCK, BLOCK, x.shape[1])), axis=1)
+    blocks, gate = block_mask(q, summaries, causal, xp)
+    earlier_summaries = summaries[: THEY // BLOCK, :]
+    they_query = q[THEY : THEY + 1, :]
+    over_summaries = attention_steps(they_query, earlier_summaries, earlier_summaries)
+    return {
         "window": window,
-        "missed_by_window": missed(window),
+        "missed_by_window": missed_weight(dense_weights, window, xp),
         "gate": gate,
         "blocks": blocks,
-        "missed_by_blocks": missed(blocks),
+        "missed_by_blocks": missed_weight(dense_weights, blocks, xp),
         "summaries": summaries,
         "summary_weights": over_summaries.weights[0, :],
         "summary_output": over_summaries.output[0, :],
-        "early": largest(all_pairs, k, xp) & causal,
-        "index_halves": halves[THEY, :],
-        "missed_halves": missed(largest(halves, k, xp) & causal)[THEY],
-        "index_pairs": pairs[THEY, :],
-        "missed_pairs": missed(largest(pairs, k, xp) & causal)[THEY],
     }
+
+
+def block_mask(q: Array, means: Array, causal: Array, xp: ModuleType) -> tuple[Array, Array]:
+    """Return the mask of BLOCKS_CHOSEN blocks for each query, (n, n), and the gate.
+
+    The blocks are the query's own and the earlier ones with the largest gate. The gate,
+    (n, n / BLOCK), has the products of queries and mean keys. It is inf for the own block,
+    which is therefore always chosen, and -inf for later blocks.
+    """
+    own_block = xp.arange(q.shape[0])[:, None] // BLOCK
+    block = xp.arange(means.shape[0])[None, :]
+    later = xp.where(block > own_block, -xp.inf, xp.asarray(0.0, dtype=xp.float64))
+    gate = xp.where(block == own_block, xp.inf, q @ means.T + later)
+    chosen = top_k_mask(gate, xp.asarray(BLOCKS_CHOSEN), xp)
+    return xp.repeat(chosen, BLOCK, axis=1) & causal, gate
+
+
+def rotary_index_scores(
+    queries: tuple[Array, Array],
+    keys: Array,
+    head_weights: Array,
+    interleaved: bool,
+    xp: ModuleType,
+) -> Array:
+    """Return the indexer's scores, (n, n), with rotary positions in its queries and keys.
+
+    The positions rotate neighbouring features if `interleaved`, and otherwise features i and
+    i + d/2 of the two halves.
+    """
+    positions = xp.arange(keys.shape[0])
+    query_1, query_2, key = (
+        rotary(rows, positions, BASE, interleaved) for rows in (*queries, keys)
+    )
+    return index_scores((query_1, query_2), key, head_weights, xp)

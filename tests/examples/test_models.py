@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from attention_docs import TileState, attend_tile, examples, merge
 from attention_docs.examples import head_norms, quantised_cache
-from attention_docs.examples.chosen_keys import THEY, largest
+from attention_docs.examples.chosen_keys import THEY, top_k_mask
 from attention_docs.examples.head_norms import norm, norm_by_head
 from attention_docs.examples.rotary_variants import SPEEDS
 from attention_docs.examples.split_sums import PIECES, round_to_float16
@@ -76,9 +76,9 @@ CHOSEN = examples.steps("chosen_keys")
 
 
 @given(st.lists(st.integers(-2, 2), min_size=6, max_size=6), st.integers(1, 6))
-def test_largest_prefers_the_last_of_equal_scores(scores, count):
+def test_top_k_mask_prefers_the_last_of_equal_scores(scores, count):
     ranking = sorted(range(6), key=lambda j: (scores[j], j), reverse=True)
-    (marked,) = largest(np.array([scores]), np.array([count]), np)
+    (marked,) = top_k_mask(np.array([scores]), np.array([count]), np)
     assert [*np.flatnonzero(marked)] == sorted(ranking[:count])
 
 

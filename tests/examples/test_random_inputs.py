@@ -136,7 +136,8 @@ def test_indexer_chooses_the_largest_sums_of_positive_products(seed, n, d, count
     head_weights = np.abs(draw_whole_numbers(random, n, 2))
     scores = chosen_keys.index_scores((queries_1, queries_2), keys, head_weights, np)
     causal = np.tri(n, dtype=bool)
-    chosen = chosen_keys.largest(np.where(causal, scores, -np.inf), np.array([count]), np) & causal
+    index = np.where(causal, scores, -np.inf)
+    chosen = chosen_keys.top_k_mask(index, np.array([count]), np) & causal
 
     def score(i, key):
         heads = zip(head_weights[i], (queries_1[i], queries_2[i]), strict=True)
