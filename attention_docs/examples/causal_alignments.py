@@ -47,17 +47,22 @@ SOURCE = "our own example"
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Mask the same scores with both alignments of the causal mask.
+
+    With `top_left`, the first query sees the first key. With `bottom_right`, the last query sees
+    the last key.
+    """
     scaled = distinct_sizes.steps(xp)["scaled"]
-    hidden = xp.asarray(-xp.inf, dtype=xp.float64)
-    top_left = causal_mask(*scaled.shape, xp=xp)
-    # The last query sees the last key, so each query sees one key more.
-    bottom_right = window_mask(*scaled.shape, right=1, xp=xp)
-    masked = xp.where(top_left, scaled, hidden)
+    queries, keys = scaled.shape
+    minus_infinity = xp.asarray(-xp.inf, dtype=xp.float64)
+    top_left = causal_mask(queries, keys, xp=xp)
+    bottom_right = window_mask(queries, keys, right=keys - queries, xp=xp)
+    masked = xp.where(top_left, scaled, minus_infinity)
     return {
         "scaled": scaled,
         "top_left": top_left,
         "bottom_right": bottom_right,
         "masked": masked,
         "weights_top_left": softmax(masked),
-        "weights_bottom_right": softmax(xp.where(bottom_right, scaled, hidden)),
+        "weights_bottom_right": softmax(xp.where(bottom_right, scaled, minus_infinity)),
     }
