@@ -141,6 +141,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Attend with each mask; `right` and `left` hide padding at the end and in front."""
     q, k, v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (Q, K, V))
     n = q.shape[0]
     causal = causal_mask(n, xp=xp)
@@ -151,7 +152,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     with_right = attention_steps(q, k, v, attn_mask=right)
     with_causal_and_right = attention_steps(q, k, v, attn_mask=causal & right)
     with_causal_and_left = attention_steps(q, k, v, attn_mask=causal & left)
-    filled = xp.where(causal & left, unmasked.scaled, xp.full_like(unmasked.scaled, FILL))
+    scores_filled = xp.where(causal & left, unmasked.scaled, xp.full_like(unmasked.scaled, FILL))
+    weights_filled = softmax(scores_filled)
     return {
         "Q": q,
         "K": k,
@@ -171,6 +173,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "masked_causal_and_left": with_causal_and_left.masked,
         "weights_causal_and_left": with_causal_and_left.weights,
         "output_causal_and_left": with_causal_and_left.output,
-        "weights_filled": softmax(filled),
-        "output_filled": softmax(filled) @ v,
+        "weights_filled": weights_filled,
+        "output_filled": weights_filled @ v,
     }
