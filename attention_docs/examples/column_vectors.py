@@ -123,8 +123,14 @@ W_V = [[1, 0, 2], [0, 3, -1]]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    i, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (I, W_Q, W_K, W_V))
-    q, k, v = w_q @ i, w_k @ i, w_v @ i  # (3, 4), (3, 4), (2, 4): one column per token
+    """Attend with tokens as columns, without and with the scale, and once more with rows.
+
+    The letters are the publication's: A has the scores, alpha_1 those of query 1, B the output.
+    """
+    tokens = xp.asarray(I, dtype=xp.float64)
+    w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))
+    # (3, 4), (3, 4) and (2, 4): one column per token.
+    q, k, v = w_q @ tokens, w_k @ tokens, w_v @ tokens
     a = k.T @ q  # column i: the scores of query i
     weights = softmax(a, axis=0)
     a_scaled = a / math.sqrt(k.shape[0])
@@ -132,7 +138,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     b, b_scaled = v @ weights, v @ weights_scaled
     rows = attention_steps(q.T, k.T, v.T, scale=1.0)
     return {
-        "I": i,
+        "I": tokens,
         "W_Q": w_q,
         "W_K": w_k,
         "W_V": w_v,
