@@ -106,7 +106,6 @@ unshifted_targets 5
 [0.0331 0.0331 0.0331 0.0331 0.0331]
 """
 
-import math
 from types import ModuleType
 
 import numpy
@@ -127,47 +126,71 @@ V = [[1, 3], [4, 0], [0, -1]]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return correct outputs, and the output that each mistake gives."""
     example = distinct_sizes.steps(xp)
-    x_q, x_kv, q, k, v = (example[name] for name in ("X_q", "X_kv", "Q", "K", "V"))
-    correct = attention_steps(q, k, v)
-    causal = causal_mask(q.shape[0], k.shape[0], xp=xp)
-    bottom_right = window_mask(q.shape[0], k.shape[0], right=k.shape[0] - q.shape[0], xp=xp)
-    zeros = xp.zeros_like(correct.weights)
+    x_q, x_kv = example["X_q"], example["X_kv"]
+    q, k, v = example["Q"], example["K"], example["V"]
     square_q, square_k, square_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (Q, K, V))
-    padded_k, padded_v = (
-        xp.concat([rows, xp.zeros((1, rows.shape[1]), dtype=xp.float64)]) for rows in (k, v)
-    )
-    words = xp.eye(5, 6, dtype=xp.float64)  # five words of a vocabulary of six, one-hot
-    next_words = xp.eye(5, 6, k=1, dtype=xp.float64)
-    predicted = predict_copies(words)
+    newest_query = q[-1:, :]
+    bottom_right = window_mask(q.shape[0], k.shape[0], right=k.shape[0] - q.shape[0], xp=xp)
     return {
-        "right": correct.output,
-        "divided_by_d_k": attention_steps(q, k, v, scale=1 / q.shape[1]).output,
-        "divided_by_root_of_d_model": attention_steps(
-            q, k, v, scale=1 / math.sqrt(x_q.shape[1])
-        ).output,
-        "not_scaled": attention_steps(q, k, v, scale=1.0).output,
-        "softmax_over_queries": softmax(correct.scaled, axis=0) @ v,
-        "padding_not_hidden": attention_steps(q, padded_k, padded_v).output,
-        "causal": attention_steps(q, k, v, attn_mask=causal).output,
-        "mask_flipped": attention_steps(q, k, v, attn_mask=~causal).output,
-        "mask_after_softmax": xp.where(causal, correct.weights, zeros) @ v,
-        "heads": merge_heads(attend(*(split_heads(x, 3) for x in (x_q, x_kv)))),
-        "heads_without_transpose": xp.reshape(
-            attend(*(xp.reshape(x, (3, -1, 2)) for x in (x_q, x_kv))), x_q.shape
-        ),
+        **scale_and_softmax(xp, q, k, v, d_model=x_q.shape[1]),
+        **causal_masks(xp, q, k, v),
+        **heads_of_features(xp, x_q, x_kv),
         "square": scaled_dot_product_attention(square_q, square_k, square_v),
         "queries_and_keys_swapped": scaled_dot_product_attention(square_k, square_q, square_v),
         "keys_and_values_swapped": scaled_dot_product_attention(square_q, square_v, square_k),
-        "newest": attention_steps(q[-1:, :], k, v).output,
-        "newest_with_is_causal": attention_steps(q[-1:, :], k, v, is_causal=True).output,
+        "newest": attention_steps(newest_query, k, v).output,
+        "newest_with_is_causal": attention_steps(newest_query, k, v, is_causal=True).output,
         "aligned_bottom_right": attention_steps(q, k, v, attn_mask=bottom_right).output,
         "negative_scale": attention_steps(
             square_q, square_k, square_v, is_causal=True, scale=-1.0
         ).output,
         "scaled_after_mask": scaled_after_mask(xp, square_q, square_k, square_v),
-        "shifted_targets": losses(xp, predicted, next_words),
-        "unshifted_targets": losses(xp, predicted, words),
+        **losses_of_copying_model(xp),
+    }
+
+
+def scale_and_softmax(
+    xp: ModuleType, q: Array, k: Array, v: Array, d_model: int
+) -> dict[str, Array]:
+    """Return the output with the right scale, with wrong scales, a wrong axis, and padding."""
+    correct = attention_steps(q, k, v)
+    padded_k, padded_v = (
+        xp.concat([rows, xp.zeros((1, rows.shape[1]), dtype=xp.float64)]) for rows in (k, v)
+    )
+    return {
+        "right": correct.output,
+        "divided_by_d_k": attention_steps(q, k, v, scale=1 / q.shape[1]).output,
+        "divided_by_root_of_d_model": attention_steps(q, k, v, scale=d_model**-0.5).output,
+        "not_scaled": attention_steps(q, k, v, scale=1.0).output,
+        "softmax_over_queries": softmax(correct.scaled, axis=0) @ v,
+        "padding_not_hidden": attention_steps(q, padded_k, padded_v).output,
+    }
+
+
+def causal_masks(xp: ModuleType, q: Array, k: Array, v: Array) -> dict[str, Array]:
+    """Return the output with a causal mask, with its negation, and with a mask on the weights."""
+    mask = causal_mask(q.shape[0], k.shape[0], xp=xp)
+    weights = attention_steps(q, k, v).weights
+    return {
+        "causal": attention_steps(q, k, v, attn_mask=mask).output,
+        "mask_flipped": attention_steps(q, k, v, attn_mask=~mask).output,
+        "mask_after_softmax": xp.where(mask, weights, xp.zeros_like(weights)) @ v,
+    }
+
+
+def heads_of_features(xp: ModuleType, x_q: Array, x_kv: Array) -> dict[str, Array]:
+    """Return the output of three heads that attend among raw features, two features in each."""
+
+    def attend(query: Array, key: Array) -> Array:
+        """Return attention in which the keys are also the values."""
+        return scaled_dot_product_attention(query, key, key)
+
+    without_transpose = attend(xp.reshape(x_q, (3, -1, 2)), xp.reshape(x_kv, (3, -1, 2)))
+    return {
+        "heads": merge_heads(attend(split_heads(x_q, 3), split_heads(x_kv, 3))),
+        "heads_without_transpose": xp.reshape(without_transpose, x_q.shape),
     }
 
 
@@ -181,18 +204,19 @@ def scaled_after_mask(xp: ModuleType, query: Array, key: Array, value: Array) ->
         return exponentials / xp.sum(exponentials, axis=1, keepdims=True) @ value
 
 
-def predict_copies(words: Array) -> Array:
-    """Return the next-word probabilities of a causal model that copies its input."""
+def losses_of_copying_model(xp: ModuleType) -> dict[str, Array]:
+    """Return the loss per word of a causal model that copies its input, with both targets."""
+    words = xp.eye(5, 6, dtype=xp.float64)  # five words of a vocabulary of six, one-hot
+    next_words = xp.eye(5, 6, k=1, dtype=xp.float64)
     queries = 6 * words  # so large that each word sees almost only itself
     copied = scaled_dot_product_attention(queries, queries, words, is_causal=True)
-    return softmax(5 * copied)  # sharp: the copied word gets almost all the probability
+    probabilities = softmax(5 * copied)  # the copied word gets almost all the probability
 
+    def loss_by_word(targets: Array) -> Array:
+        """Return -log p of the target of each word."""
+        return -xp.log(xp.sum(probabilities * targets, axis=1))
 
-def losses(xp: ModuleType, probabilities: Array, targets: Array) -> Array:
-    """Return the negative log-likelihood of the target of each row."""
-    return -xp.log(xp.sum(probabilities * targets, axis=1))
-
-
-def attend(query: Array, key: Array) -> Array:
-    """Return attention in which the keys are also the values."""
-    return scaled_dot_product_attention(query, key, key)
+    return {
+        "shifted_targets": loss_by_word(next_words),
+        "unshifted_targets": loss_by_word(words),
+    }
