@@ -167,18 +167,21 @@ SHARPNESS = 1000.0
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    image, kernel = xp.asarray(IMAGE, dtype=xp.float64), xp.asarray(KERNEL, dtype=xp.float64)
+    """Return the steps of nine heads that convolve the image, and the convolution by definition.
+
+    `places` are the queries (p, 1) before they are multiplied by W_Q.
+    """
+    image, kernel = (xp.asarray(literal, dtype=xp.float64) for literal in (IMAGE, KERNEL))
     height, width = image.shape
     pixels = positions(xp, range(height), range(width))
     interior = positions(xp, range(1, height - 1), range(1, width - 1))
     output_shape = (height - 2, width - 2)
-    queries = xp.concat([interior, xp.ones_like(interior[:, :1])], axis=1)  # before W_Q
+    places = xp.concat([interior, xp.ones_like(interior[:, :1])], axis=1)
     k = xp.concat([pixels, xp.sum(pixels**2, axis=1, keepdims=True)], axis=1)
     v = xp.reshape(image, (-1, 1))
-    heads = [attention_steps(queries @ query_weight(xp, *tap), k, v, scale=1.0) for tap in TAPS]
+    heads = [attention_steps(places @ query_matrix(xp, *tap), k, v, scale=1.0) for tap in TAPS]
     merged = xp.concat([head.output for head in heads], axis=1)
     w_o = xp.reshape(kernel, (-1, 1))
-    output = xp.reshape(merged @ w_o, output_shape)
     # Floats hold no seventh and no third exactly, so the sums of these products are rounded.
     copies = xp.concat([head.weights @ (v / 7) for head in heads], axis=1)
     products = copies * xp.reshape(kernel / 3, (1, -1))
@@ -188,16 +191,16 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "image": image,
         "kernel": kernel,
         "taps": xp.asarray(TAPS, dtype=xp.float64),
-        "places": queries,
-        "W_Q_1": query_weight(xp, *TAPS[0]),
-        "Q_1": queries @ query_weight(xp, *TAPS[0]),
+        "places": places,
+        "W_Q_1": query_matrix(xp, *TAPS[0]),
+        "Q_1": places @ query_matrix(xp, *TAPS[0]),
         "K": k,
         "V": v,
         "weights_1": heads[0].weights,
         "head_1": heads[0].output,
         "merged": merged,
         "W_O": w_o,
-        "output": output,
+        "output": xp.reshape(merged @ w_o, output_shape),
         "convolution": convolution(xp, image, kernel),
         "smallest_pixel": xp.min(image),
         "largest_pixel": xp.max(image),
@@ -212,15 +215,18 @@ def positions(xp: ModuleType, rows: range, columns: range) -> Array:
     return xp.asarray([[row, column] for row in rows for column in columns], dtype=xp.float64)
 
 
-def query_weight(xp: ModuleType, down: float, right: float) -> Array:
-    """Map (p, 1) to (2c (p + t), -c) for the tap t = (down, right)."""
+def query_matrix(xp: ModuleType, down: float, right: float) -> Array:
+    """Return W_Q of the head for the tap t = (down, right): it maps (p, 1) to (2c (p + t), -c)."""
     matrix = [[2, 0, 0], [0, 2, 0], [2 * down, 2 * right, -1]]
     return SHARPNESS * xp.asarray(matrix, dtype=xp.float64)
 
 
 def convolution(xp: ModuleType, image: Array, kernel: Array) -> Array:
     """Return the convolution by its definition: the kernel slides over the image."""
-    height, width = image.shape[0] - 2, image.shape[1] - 2
+    rows, columns = kernel.shape
+    height, width = image.shape[0] - rows + 1, image.shape[1] - columns + 1  # of the output
     return sum(
-        kernel[i, j] * image[i : i + height, j : j + width] for i in range(3) for j in range(3)
+        kernel[i, j] * image[i : i + height, j : j + width]
+        for i in range(rows)
+        for j in range(columns)
     )
