@@ -40,10 +40,13 @@ from attention_docs.arrays import Array
 TITLE = "Cost and path length, counted"
 SOURCE = "001_7d27211e1d664477.txt, “Self-attention vs CNN”; Vaswani et al. 2017, table 1"
 
-N, D, TAPS = [16, 64, 1024], 64, 5
+N = [16, 64, 1024]
+D = 64
+TAPS = 5
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the multiplications of each kind of layer, and the path lengths, for each length n."""
     n = xp.asarray(N, dtype=xp.float64)
     return {
         "n": n,
@@ -55,6 +58,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "recurrence": 2 * n * D**2,
         "attention_over_recurrence": n / D,
         "attention_path": xp.ones_like(n),
-        "convolution_path": xp.ceil(2 * (n - 1) / (TAPS - 1)),  # (k - 1) / 2 tokens a layer
+        "convolution_path": xp.ceil(2 * (n - 1) / (TAPS - 1)),  # (TAPS - 1) / 2 tokens a layer
         "recurrence_path": n - 1,
     }
