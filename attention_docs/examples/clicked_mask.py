@@ -37,7 +37,7 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.course_sentence import VALUE_FEATURES, WORDS, given_matrices
+from attention_docs.examples.course_sentence import VALUE_FEATURES, WORDS, given_matrices, project
 from attention_docs.masks import causal_mask
 
 TITLE = "The sentence under a mask of one's own"
@@ -60,16 +60,18 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Attend with head 1 under MASK; `leaked` is the weight that each word gives to later words."""
     matrices = given_matrices(xp)
     with_positions = matrices["X"] + matrices["E"]
-    q, k, v = (with_positions @ matrices[name] for name in ("W_Q_1", "W_K_1", "W_V"))
+    q, k, v = project(matrices, with_positions, head=1)
     mask = xp.asarray(MASK, dtype=xp.bool)
     attention = attention_steps(q, k, v, attn_mask=mask)
-    later = xp.where(causal_mask(len(MASK), xp=xp), xp.asarray(0.0), attention.weights)
+    causal = causal_mask(len(WORDS), xp=xp)
+    weights_of_later_words = xp.where(causal, xp.asarray(0.0), attention.weights)
     return {
         "mask": mask,
         "masked": attention.masked,
         "weights": attention.weights,
         "output": attention.output,
-        "leaked": xp.sum(later, axis=1),
+        "leaked": xp.sum(weights_of_later_words, axis=1),
     }

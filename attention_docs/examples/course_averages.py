@@ -58,6 +58,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Average the words with equal weights, and with the softmax of their dot products."""
     x = given_matrices(xp)["X"]
     dots = x @ x.T
     exponentials = xp.exp(dots)

@@ -72,6 +72,7 @@ from attention_docs.examples.course_sentence import (
     VALUE_FEATURES,
     WORDS,
     given_matrices,
+    project,
 )
 
 TITLE = "Attention over the sentence"
@@ -91,9 +92,10 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Compute softmax(Q K^T / sqrt(d_k)) V step by step, with the queries and keys of head 1."""
     matrices = given_matrices(xp)
-    x, w_q, w_k, w_v = (matrices[name] for name in ("X", "W_Q_1", "W_K_1", "W_V"))
-    q, k, v = x @ w_q, x @ w_k, x @ w_v
+    x = matrices["X"]
+    q, k, v = project(matrices, x, head=1)
     scores = q @ k.T
     scaled = scores / k.shape[1] ** 0.5
     exponentials = xp.exp(scaled)

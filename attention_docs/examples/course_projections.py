@@ -110,8 +110,13 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return each word's query, key, value, weights and output in head 1.
+
+    `weights_alike` are the weights without projections, from the dot products of the words.
+    """
     matrices = given_matrices(xp)
-    x, w_q, w_k, w_v = (matrices[name] for name in ("X", "W_Q_1", "W_K_1", "W_V"))
+    x = matrices["X"]
+    w_q, w_k, w_v = matrices["W_Q_1"], matrices["W_K_1"], matrices["W_V"]
     q, k, v = x @ w_q, x @ w_k, x @ w_v
     scores = q @ k.T
     weights = softmax(scores)

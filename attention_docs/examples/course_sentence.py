@@ -110,6 +110,7 @@ SOURCE = "our own example"
 
 WORDS = ["birds", "pass", "boats", "because", "they"]
 SWAPPED = ["boats", "pass", "birds", "because", "they"]
+HEADS = 2
 BIRDS, PASS, THEY = (WORDS.index(word) for word in ("birds", "pass", "they"))
 FEATURES = ["air", "water", "action", "reason", "refers", "clock 1", "clock 2"]
 KEY_FEATURES = ["thing", "action", "place"]
@@ -200,20 +201,35 @@ def given_matrices(xp: ModuleType) -> dict[str, Array]:
     return {name: xp.asarray(literal, dtype=xp.float64) for name, literal in literals.items()}
 
 
+def project(matrices: dict[str, Array], rows: Array, head: int) -> tuple[Array, Array, Array]:
+    """Return the queries, keys and values of head 1 or 2."""
+    return (
+        rows @ matrices[f"W_Q_{head}"],
+        rows @ matrices[f"W_K_{head}"],
+        rows @ matrices["W_V"],  # the same for both heads
+    )
+
+
 def swap_nouns(xp: ModuleType, rows: Array) -> Array:
     """Exchange the first and the third row, which turns the order of `WORDS` into `SWAPPED`."""
-    return xp.take(rows, xp.asarray([2, 1, 0, 3, 4]), axis=0)
+    return xp.take(rows, xp.asarray([WORDS.index(word) for word in SWAPPED]), axis=0)
 
 
 def round_off(xp: ModuleType, array: Array) -> Array:
-    """Round to thirteen decimals, where a sum should be a whole number on every array library."""
+    """Round to thirteen decimals, to remove rounding errors where a sum is a whole number."""
     return xp.round(array * 1e13) / 1e13
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the inputs and weights, and the `sizes` of the model.
+
+    The sizes are n, d_model, d_k, d_v, h, h d_k, h d_v, d_ff and the words of the vocabulary.
+    """
     matrices = given_matrices(xp)
     n, d_model = matrices["X"].shape
-    h, d_k, d_v = 2, matrices["W_Q_1"].shape[1], matrices["W_V"].shape[1]
-    d_ff, words = matrices["W_1"].shape[1], matrices["W_vocabulary"].shape[1]
-    sizes = [n, d_model, d_k, d_v, h, h * d_k, h * d_v, d_ff, words]
+    d_k = matrices["W_Q_1"].shape[1]
+    d_v = matrices["W_V"].shape[1]
+    d_ff = matrices["W_1"].shape[1]
+    vocabulary_size = matrices["W_vocabulary"].shape[1]
+    sizes = [n, d_model, d_k, d_v, HEADS, HEADS * d_k, HEADS * d_v, d_ff, vocabulary_size]
     return {**matrices, "sizes": xp.asarray(sizes)}
