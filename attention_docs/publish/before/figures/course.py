@@ -1,13 +1,11 @@
 """The figures of the course, all of the same sentence."""
 
-import math
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from attention_docs import examples
+from attention_docs.arrays import Array
 from attention_docs.examples.course_sentence import (
     FEATURES,
     KEY_FEATURES,
@@ -15,7 +13,7 @@ from attention_docs.examples.course_sentence import (
     VOCABULARY,
     WORDS,
 )
-from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.claims import claim, labels_of_largest
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.course_drawings import (
     Arrow,
@@ -27,14 +25,13 @@ from attention_docs.publish.before.figures.drawings.course_drawings import (
 )
 from attention_docs.publish.before.figures.drawings.plane import Vector, plane_panel
 from attention_docs.publish.before.figures.registry import site_figure
-from attention_docs.publish.before.values import Steps, StepsOf
+from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
     Axis,
     Html,
     Panel,
     Series,
     beside,
-    cells,
     figure,
     heatmap,
     line_chart,
@@ -43,33 +40,32 @@ from attention_docs.render.figures import (
     product_figure,
 )
 from attention_docs.render.figures.svg import (
-    LINE_HEIGHT,
     below,
-    colour,
-    element,
-    label,
 )
-from attention_docs.render.numbers import exact_number, number
-from attention_docs.render.references import row_reference
+from attention_docs.render.numbers import exact_number
 from attention_docs.softmax import softmax
 
 BIRDS, PASS, BOATS, BECAUSE, THEY = range(5)
+# The features that have a meaning, and those of the position.
+WORD_FEATURES, CLOCK_FEATURES = slice(0, 5), slice(5, 7)
+AIR_AND_WATER = slice(0, 2)
+VALUE_FEATURES = FEATURES[:4]
 # Titles for the ends of lines on pages that have not introduced queries and keys.
 SIDES = ("asks", "is asked")
 
-Place = tuple[float, float]  # a point on paper
 
-
-def word_options(words: list[str] = WORDS) -> dict[str, Any]:
-    """Return the options for weights of words on words."""
-    return {
-        "rows": "the word that asks",
-        "columns": "the word that is asked",
-        "row_labels": words,
-        "column_labels": words,
-        "role": "weights",
-        "scale": "sequential",
-    }
+# The options of `matrix_panel` for weights of words on words.
+WEIGHTS_OF_WORDS: dict[str, Any] = {
+    "rows": "the word that asks",
+    "columns": "the word that is asked",
+    "row_labels": WORDS,
+    "column_labels": WORDS,
+    "role": "weights",
+    "scale": "sequential",
+}
+# The columns of the vocabulary that are shown where it is too wide.
+ENDINGS = ["fly", "sail", "."]
+ENDING_COLUMNS = [VOCABULARY.index(word) for word in ENDINGS]
 
 
 @site_figure
@@ -78,21 +74,23 @@ def course_product(steps_of: StepsOf) -> Html:
     Their entries are multiplied pair by pair, and the sum of the products stands where the row and
     the column meet. Only *air* and *water* contribute to it."""
     steps = steps_of("course_projections")
-    # The features of the position, the last two, are still empty.
-    words, matrix = steps["X"][:, :5], steps["W_Q"][:5]
-    terms = words[BIRDS] * matrix[:, 1]
-    claim(not steps["X"][:, 5:].any(), "the sum of the products stands where")
-    claim(np.flatnonzero(terms).tolist() == [0, 1], "Only *air* and *water* contribute")
+    # The features of the position are still empty.
+    words, matrix = steps["X"][:, WORD_FEATURES], steps["W_Q"][WORD_FEATURES]
+    marked_column = 1
+    terms = words[BIRDS] * matrix[:, marked_column]
+    claim(not steps["X"][:, CLOCK_FEATURES].any(), "the sum of the products stands where")
+    contributing = [FEATURES[i] for i in np.flatnonzero(terms)]
+    claim(contributing == ["air", "water"], "Only *air* and *water* contribute")
     return product_figure(
         words,
         matrix,
         row=BIRDS,
-        column=1,
+        column=marked_column,
         names=("X", "W_Q", "Q"),
         roles=("input", None, "query"),
         row_labels=WORDS,
         column_labels=KEY_FEATURES,
-        inner_labels=FEATURES[:5],
+        inner_labels=FEATURES[WORD_FEATURES],
         product=steps["Q"],
     )
 
@@ -102,11 +100,11 @@ def course_sentences(steps_of: StepsOf) -> Html:
     r"""Two sentences of the same words, and the word that comes next. It depends on who *they* are:
     the noun that comes first."""
     steps = steps_of("course_next_token")
-    rows = [steps[f"probabilities{ending}"][THEY] for ending in ("", "_swapped")]
-    next_words = [VOCABULARY[int(np.argmax(row))] for row in rows]
-    claim(next_words == ["fly", "sail"], "It depends on who *they* are")
+    next_word = labels_of_largest(steps["probabilities"], VOCABULARY)[THEY]
+    next_word_swapped = labels_of_largest(steps["probabilities_swapped"], VOCABULARY)[THEY]
+    claim([next_word, next_word_swapped] == ["fly", "sail"], "It depends on who *they* are")
     claim(sorted(WORDS) == sorted(SWAPPED), "Two sentences of the same words")
-    sentences = [[*WORDS, next_words[0]], [*SWAPPED, next_words[1]]]
+    sentences = [[*WORDS, next_word], [*SWAPPED, next_word_swapped]]
     return figure(boxed_words_panel(sentences, THEY, BIRDS), "Two sentences and their next words")
 
 
@@ -115,13 +113,14 @@ def course_words(steps_of: StepsOf) -> Html:
     r"""The sentence as a matrix $\input{X}$: a row for each word, a column for each feature.
     *Birds* and *boats* both contain some *air* and some *water*. *They* contains nothing but
     *refers*, and so has nothing in common with either."""
-    labels = {"row_labels": WORDS, "column_labels": FEATURES[:5]}
-    # The features of the position, the last two, are still empty.
-    matrix = steps_of("course_averages")["X"][:, :5]
+    # The features of the position are still empty.
+    matrix = steps_of("course_averages")["X"][:, WORD_FEATURES]
     nouns, they = matrix[[BIRDS, BOATS]], matrix[THEY]
-    claim(np.all(nouns[:, :2] > 0), "both contain some *air* and some *water*")
-    claim(np.count_nonzero(they) == 1 and they[4] > 0, "nothing but *refers*")
+    claim(np.all(nouns[:, AIR_AND_WATER] > 0), "both contain some *air* and some *water*")
+    features_of_they = [FEATURES[i] for i in np.flatnonzero(they)]
+    claim(features_of_they == ["refers"], "nothing but *refers*")
     claim(not (nouns @ they).any(), "nothing in common with either")
+    labels = {"row_labels": WORDS, "column_labels": FEATURES[WORD_FEATURES]}
     return heatmap(matrix, "The words X", rows="words", columns="features", role="input", **labels)
 
 
@@ -131,14 +130,15 @@ def course_plane(steps_of: StepsOf) -> Html:
     *boats* more towards *water*. The plain average of all five words lies between the two, the
     same for both sentences."""
     steps = steps_of("course_averages")
-    birds, boats = steps["X"][[BIRDS, BOATS]][:, :2]
-    mean = steps["mean"]
-    claim(birds[0] > birds[1] and boats[1] > boats[0], "*birds* points more towards *air*")
-    claim(mean[0] == mean[1], "lies between the two")
-    arrows = [*noun_arrows(steps["X"], "input"), Arrow("average", mean[None, :2], "output")]
-    return figure(
-        arrows_panel("Words as arrows", FEATURES[:2], arrows), "Two nouns and the average"
-    )
+    words = steps["X"][:, AIR_AND_WATER]
+    (air_of_birds, water_of_birds), (air_of_boats, water_of_boats) = words[[BIRDS, BOATS]]
+    claim(air_of_birds > water_of_birds, "*birds* points more towards *air*")
+    claim(air_of_boats < water_of_boats, "*boats* more towards *water*")
+    average = steps["mean"][None, AIR_AND_WATER]
+    claim(np.ptp(average) == 0, "lies between the two")
+    arrows = [*noun_arrows(steps["X"], "input"), Arrow("average", average, "output")]
+    panel = arrows_panel("Words as arrows", FEATURES[AIR_AND_WATER], arrows)
+    return figure(panel, "Two nouns and the average")
 
 
 @site_figure
@@ -151,18 +151,19 @@ def course_similarity(steps_of: StepsOf) -> Html:
     weights = steps["weights"]
     largest = weights[BIRDS, [BIRDS, BOATS]]
     claim(largest.min() > 1 / 4 and largest.sum() > 1 / 2, "mainly between itself and *boats*")
-    own, others = np.diag(weights), weights - np.diag(np.diag(weights))
-    claim(np.all(own > others.max(axis=1)), "more than it gives to any other")
-    distances = [
-        np.linalg.norm(steps[step][BIRDS] - steps[step][BOATS]) for step in ("X", "blended")
-    ]
-    claim(distances[1] < distances[0], "closer together than the nouns themselves")
-    before, after = noun_arrows(steps["X"], "input"), noun_arrows(steps["blended"], "output")
-    arrows = [*(arrow._replace(name="", dashed=True) for arrow in before), *after]
+    own_weights = np.diag(weights)
+    weights_of_others = weights - np.diag(own_weights)
+    claim(np.all(own_weights > weights_of_others.max(axis=1)), "more than it gives to any other")
+    distance, distance_of_averages = (
+        np.linalg.norm(rows[BIRDS] - rows[BOATS]) for rows in (steps["X"], steps["blended"])
+    )
+    claim(distance_of_averages < distance, "closer together than the nouns themselves")
+    nouns, averages = noun_arrows(steps["X"], "input"), noun_arrows(steps["blended"], "output")
+    arrows = [*(noun._replace(name="", dashed=True) for noun in nouns), *averages]
     heading = "Weights from similarity"
     panels = [
-        matrix_panel(weights, heading, mark=(BIRDS, None), **word_options()),
-        arrows_panel("The nouns, averaged", FEATURES[:2], arrows),
+        matrix_panel(weights, heading, mark=(BIRDS, None), **WEIGHTS_OF_WORDS),
+        arrows_panel("The nouns, averaged", FEATURES[AIR_AND_WATER], arrows),
     ]
     return beside(panels, "Similarity and what it does")
 
@@ -174,8 +175,9 @@ def course_query(steps_of: StepsOf) -> Html:
     nouns."""
     steps = steps_of("course_projections")
     by_similarity, by_query = steps["weights_alike"], steps["weights"]
-    turns = by_similarity[THEY].argmax() == THEY and by_query[THEY, [BIRDS, BOATS]].min() > 0.4
-    claim(turns, "*they* turns from itself to the two nouns")
+    saw_itself = by_similarity[THEY].argmax() == THEY
+    sees_nouns = by_query[THEY, [BIRDS, BOATS]].min() > 0.4
+    claim(saw_itself and sees_nouns, "*they* turns from itself to the two nouns")
     panels = [
         lines_panel(by_similarity, WORDS, query=THEY, heading="From similarity", sides=SIDES),
         lines_panel(by_query, WORDS, query=THEY, heading="With query and key"),
@@ -188,13 +190,14 @@ def course_one_row(steps_of: StepsOf) -> Html:
     r"""One row from top to bottom: the word *they*, its query, its scores, its weights and its
     output. The number in each step belongs to the feature or the word above it."""
     steps = steps_of("course_projections")
-    row = slice(THEY, THEY + 1)
+    they = slice(THEY, THEY + 1)
+    word, word_features = steps["X"][they, WORD_FEATURES], FEATURES[WORD_FEATURES]
     rows = [
-        LabelledRow("word x", "input", steps["X"][row, :5], FEATURES[:5], "times W_Q"),
-        LabelledRow("query q", "query", steps["Q"][row], KEY_FEATURES, "times each word's key"),
-        LabelledRow("scores s", "scores", steps["scores"][row], WORDS, "softmax"),
-        LabelledRow("weights a", "weights", steps["weights"][row], WORDS, "average the values"),
-        LabelledRow("output o", "output", steps["output"][row], FEATURES[:4], ""),
+        LabelledRow("word x", "input", word, word_features, "times W_Q"),
+        LabelledRow("query q", "query", steps["Q"][they], KEY_FEATURES, "times each word's key"),
+        LabelledRow("scores s", "scores", steps["scores"][they], WORDS, "softmax"),
+        LabelledRow("weights a", "weights", steps["weights"][they], WORDS, "average the values"),
+        LabelledRow("output o", "output", steps["output"][they], VALUE_FEATURES, ""),
     ]
     return figure(
         labelled_rows_panel("From the word “they” to its output", rows), "One row of attention"
@@ -215,11 +218,12 @@ def course_saturation(steps_of: StepsOf) -> Html:
     claim(np.all(np.diff(spread) > 0), "The smaller the factor, the closer the words come")
     claim(np.all(np.diff(curves[:, PASS]) > 0), "The larger it is, the more *pass* takes")
     claim(curves[-1, PASS] > 0.99, "until it has almost everything")
-    marked = {"weights": 3**-0.5, "weights_unscaled": 1.0}
+    factor_of_step = {"weights": 3**-0.5, "weights_unscaled": 1.0}
     series = []
-    for name, word, role in (("pass", PASS, "weights"), ("any other", BIRDS, "first")):
-        series.append(Series(name, factors, curves[:, word], role))
-        for step, factor in marked.items():
+    # The words other than *pass* have equal weights.
+    for line_name, word, role in (("pass", PASS, "weights"), ("any other", BIRDS, "first")):
+        series.append(Series(line_name, factors, curves[:, word], role))
+        for step, factor in factor_of_step.items():
             weight = steps[step][word : word + 1]
             series.append(Series("", [factor], weight, role, line=False, points=True))
     name = "Weights of “birds”"
@@ -249,17 +253,16 @@ def turned_query(steps_of: StepsOf) -> Html:
     $-3$ to $3$, and the weights between the two."""
     steps = steps_of("turned_query")
     names = ["a", "b", "c"]
-    keys = [Vector(name, steps["K"][i : i + 1], "key") for i, name in enumerate(names)]
-    values = [
-        Vector(name, steps["V"][i : i + 1], "value", is_arrow=False) for i, name in enumerate(names)
-    ]
+    keys, values = [], []
+    for i, name in enumerate(names):
+        keys.append(Vector(name, steps["K"][i : i + 1], "key"))
+        values.append(Vector(name, steps["V"][i : i + 1], "value", is_arrow=False))
     query = Vector("query", steps["Q"], "query", is_input=True)
     output = Vector("output", steps["output"], "output", is_arrow=False, is_inside=True)
+    options: dict[str, Any] = {"reach": 3, "pixels_per_unit": 26}
     panels = [
-        plane_panel("query and keys", [*keys, query], reach=3, pixels_per_unit=26),
-        plane_panel(
-            "output and values", [*values, output], reach=3, pixels_per_unit=26, corners=steps["V"]
-        ),
+        plane_panel("query and keys", [*keys, query], **options),
+        plane_panel("output and values", [*values, output], corners=steps["V"], **options),
         bars_panel("weights", steps["weights"][0], names),
     ]
     return beside(panels, "A query, its weights and its output")
@@ -279,7 +282,7 @@ def course_one_number(steps_of: StepsOf) -> Html:
         roles=("weights", "value", "output"),
         scales=("sequential", "diverging", "diverging"),
         row_labels=WORDS,
-        column_labels=FEATURES[:4],
+        column_labels=VALUE_FEATURES,
         inner_labels=WORDS,
         product=steps["output"],
     )
@@ -290,22 +293,14 @@ def course_order(steps_of: StepsOf) -> Html:
     r"""Where *they* looks in the two sentences, without positions. The nouns have changed places,
     and their weights have moved along with them. Both get the same weight in both sentences."""
     steps = steps_of("course_order")
-    weights, swapped = steps["weights"][THEY], steps["weights_swapped"][THEY]
-    claim(
-        np.allclose(weights[[2, 1, 0, 3, 4]], swapped), "their weights have moved along with them"
-    )
-    claim(np.ptp([weights[[0, 2]], swapped[[0, 2]]]) < 1e-12, "Both get the same weight in both")
-    return beside(both_sentences(steps, "weights"), "Where the pronoun looks without positions")
-
-
-@site_figure
-def course_clock(steps_of: StepsOf) -> Html:
-    r"""The positions: a clock hand that turns by the same angle from each word to the next. The
-    tip of the hand has two coordinates, how far it lies to the right and, dotted, how high."""
-    hands = steps_of("course_order")["E"][:, 5:]
-    turned = hands @ np.array([1, 1j])
-    claim(np.allclose(turned[1:] / turned[:-1], turned[1] / turned[0]), "turns by the same angle")
-    return figure(clock(hands), "Positions as a clock")
+    weights, swapped = steps["weights"], steps["weights_swapped"]
+    with_nouns_exchanged = weights[THEY, [BOATS, PASS, BIRDS, BECAUSE, THEY]]
+    have_moved = np.allclose(with_nouns_exchanged, swapped[THEY])
+    claim(have_moved, "their weights have moved along with them")
+    on_nouns = [weights[THEY, [BIRDS, BOATS]], swapped[THEY, [BIRDS, BOATS]]]
+    claim(np.ptp(on_nouns) < 1e-12, "Both get the same weight in both")
+    panels = lines_of_they(weights, swapped)
+    return beside(panels, "Where the pronoun looks without positions")
 
 
 @site_figure
@@ -313,23 +308,20 @@ def course_positions(steps_of: StepsOf) -> Html:
     r"""Where *they* looks in the two sentences, with positions. Now it finds the noun that comes
     first, whichever it is, and the other noun gets almost nothing."""
     steps = steps_of("course_order")
-    rows = np.stack(
-        [steps[step][THEY] for step in ("weights_with_positions", "weights_with_positions_swapped")]
-    )
-    claim(np.all(rows[:, 0] > 0.9), "it finds the noun that comes first")
-    claim(np.all(rows[:, 2] < 0.03), "the other noun gets almost nothing")
-    panels = both_sentences(steps, "weights_with_positions")
+    weights, swapped = steps["weights_with_positions"], steps["weights_with_positions_swapped"]
+    first_noun, second_noun = BIRDS, BOATS  # their positions in both sentences
+    for rows in (weights, swapped):
+        claim(rows[THEY, first_noun] > 0.9, "it finds the noun that comes first")
+        claim(rows[THEY, second_noun] < 0.03, "the other noun gets almost nothing")
+    panels = lines_of_they(weights, swapped)
     return beside(panels, "Where the pronoun looks with positions")
 
 
-def both_sentences(steps: Steps, weights: str) -> list[Panel]:
-    """Draw the weights of "they" as lines, in the sentence and with its nouns exchanged."""
-    headings = ("Birds pass boats …", "Boats pass birds …")
+def lines_of_they(weights: Array, swapped: Array) -> list[Panel]:
+    """Draw the weights of "they" as lines, in the sentence and in the one with swapped nouns."""
     return [
-        lines_panel(steps[step], words, query=THEY, heading=heading)
-        for step, words, heading in zip(
-            (weights, f"{weights}_swapped"), (WORDS, SWAPPED), headings, strict=True
-        )
+        lines_panel(weights, WORDS, query=THEY, heading="Birds pass boats …"),
+        lines_panel(swapped, SWAPPED, query=THEY, heading="Boats pass birds …"),
     ]
 
 
@@ -339,12 +331,12 @@ def course_mask(steps_of: StepsOf) -> Html:
     word that asks. Each row divides its weight among the words that are left."""
     steps = steps_of("course_mask")
     panels = [
-        matrix_panel(steps["open_weights"], "Without a mask", **word_options()),
+        matrix_panel(steps["open_weights"], "Without a mask", **WEIGHTS_OF_WORDS),
         matrix_panel(
             steps["weights"],
             "With the causal mask",
             hidden=~np.asarray(steps["mask"]),
-            **word_options(),
+            **WEIGHTS_OF_WORDS,
         ),
     ]
     return beside(panels, "Weights without and with a mask")
@@ -356,7 +348,7 @@ def clicked_mask(steps_of: StepsOf) -> Html:
     words: what leaks."""
     steps = steps_of("clicked_mask")
     panels = [
-        matrix_panel(steps["weights"], "Weights", **word_options()),
+        matrix_panel(steps["weights"], "Weights", **WEIGHTS_OF_WORDS),
         bars_panel("leaked", steps["leaked"], WORDS),
     ]
     return beside(panels, "Weights under a mask, and what leaks")
@@ -367,40 +359,15 @@ def course_heads(steps_of: StepsOf) -> Html:
     r"""Two attention heads look at the same sentence. In the last row, *they* finds its
     noun in head 1 and the previous word in head 2."""
     steps = steps_of("course_heads")
-    hidden = ~np.tri(len(WORDS), dtype=bool)
-    largest = [steps[f"weights_{i}"][THEY].argmax() for i in (1, 2)]
-    claim(largest == [0, THEY - 1], "finds its noun in head 1 and the previous word in head 2")
+    weights_1, weights_2 = steps["weights_1"], steps["weights_2"]
+    seen_by_they = [weights_1[THEY].argmax(), weights_2[THEY].argmax()]
+    claim(seen_by_they == [BIRDS, THEY - 1], "finds its noun in head 1 and the previous word")
+    options = {**WEIGHTS_OF_WORDS, "hidden": ~np.tri(len(WORDS), dtype=bool), "mark": (THEY, None)}
     panels = [
-        matrix_panel(
-            steps[f"weights_{i}"], name, hidden=hidden, mark=(THEY, None), **word_options()
-        )
-        for i, name in ((1, "Head 1: what it needs"), (2, "Head 2: the previous word"))
+        matrix_panel(weights_1, "Head 1: what it needs", **options),
+        matrix_panel(weights_2, "Head 2: the previous word", **options),
     ]
     return beside(panels, "Weights of two heads")
-
-
-@site_figure
-def course_rotated_query(steps_of: StepsOf) -> Html:
-    r"""The query and the keys of head 2, to scale. The keys are the hands of the clock, twice as
-    long, each with its score. The query of *pass* is its hand, turned back by one step and five
-    times as long. It points exactly where the key of *birds* points, so *birds* has the largest
-    score."""
-    steps = steps_of("course_heads")
-    clock = slice(5, 7)  # the two features that hold the hand
-    hands, query, scores = (
-        steps["with_positions"][:, clock],
-        steps["pass_query"],
-        steps["pass_scores"],
-    )
-    product_of_lengths = np.linalg.norm(query) * np.linalg.norm(hands[BIRDS])
-    is_parallel = np.isclose(query[:2] @ hands[BIRDS], product_of_lengths)
-    claim(is_parallel, "exactly where the key of *birds* points")
-    claim(scores.argmax() == BIRDS, "*birds* has the largest score")
-    claim((np.linalg.norm(steps["W_K_2"][clock], axis=1) == 2).all(), "twice as long")
-    # *birds* is one step before *pass*, so the query is the hand of *birds*, five times as long.
-    is_hand_of_birds = np.allclose(query[:2], 5 * hands[BIRDS])
-    claim(is_hand_of_birds, "turned back by one step and five times as long")
-    return figure(turned_hand(hands, query, scores), "The query of “pass”")
 
 
 @site_figure
@@ -410,7 +377,9 @@ def course_output_projection(steps_of: StepsOf) -> Html:
     half of $W_O$ drops the *air* and *water* of head 2."""
     steps = steps_of("course_heads")
     w_o, output = steps["W_O"], steps["output"][THEY:]
-    claim(not np.any(w_o[4:6]), "drops the *air* and *water* of head 2")
+    # The rows of head 2 come after those of head 1.
+    rows_of_head_2 = w_o[len(VALUE_FEATURES) :]
+    claim(not rows_of_head_2[AIR_AND_WATER].any(), "drops the *air* and *water* of head 2")
     head_outputs = steps["side_by_side"][THEY:]
     panel = output_projection_panel("they", head_outputs, w_o, output, FEATURES)
     return figure(panel, "The row of “they” times W_O")
@@ -421,19 +390,24 @@ def course_block_steps(steps_of: StepsOf) -> Html:
     r"""The word *they* on its way through the block, from top to bottom. Attention adds *air*, the
     mark of the noun, and a *reason*. The feed-forward network exchanges *refers* for an *action*.
     Each norm brings the row back to one scale."""
-    stages = ["word and place", "+ attention", "norm", "+ feed-forward", "norm"]
-    labels = {"row_labels": stages, "column_labels": FEATURES}
     rows = steps_of("course_block")["they"]
-    attention, network = rows[1] - rows[0], rows[3] - rows[2]
-    claim(
-        set(attention.argsort()[-2:]) == {0, 3},
-        "Attention adds *air*, the mark of the noun, and a *reason*",
+    word, with_attention, normed, with_network, output = rows
+    added_by_attention, added_by_network = with_attention - word, with_network - normed
+    two_largest = {FEATURES[i] for i in added_by_attention.argsort()[-2:]}
+    claim(two_largest == {"air", "reason"}, "Attention adds *air*, the mark of the noun, and")
+    exchanged = FEATURES[added_by_network.argmin()], FEATURES[added_by_network.argmax()]
+    claim(exchanged == ("refers", "action"), "exchanges *refers* for an *action*")
+    variances = [normed.var(), output.var()]
+    claim(np.allclose(variances, 1, atol=1e-3), "back to one scale")
+    return heatmap(
+        rows,
+        "The word “they”",
+        rows="stages",
+        columns="features",
+        row_labels=["word and place", "+ attention", "norm", "+ feed-forward", "norm"],
+        column_labels=FEATURES,
+        compact=True,
     )
-    exchanged = network.argmax() == 2 and network.argmin() == 4
-    claim(exchanged, "exchanges *refers* for an *action*")
-    claim(np.allclose(rows[[2, 4]].var(axis=1), 1, atol=1e-3), "back to one scale")
-    options: dict[str, Any] = {"rows": "stages", "columns": "features", "compact": True}
-    return heatmap(rows, "The word “they”", **options, **labels)
 
 
 @site_figure
@@ -442,16 +416,21 @@ def course_endings(steps_of: StepsOf) -> Html:
     head 1 the first noun decides between *fly* and *sail*. Without it both rows are the same, for
     all words of the vocabulary."""
     steps = steps_of("course_next_token")
-    largest = [VOCABULARY[i] for i in steps["with_head_1"].argmax(axis=1)]
-    claim(largest == ["fly", "sail"], "the first noun decides between *fly* and *sail*")
-    without = steps["without_head_1"]
-    claim(np.allclose(without[0], without[1], rtol=1e-12), "both rows are the same")
-    options: dict[str, Any] = {"role": "output", "scale": "sequential", "rows": "sentence"}
-    shown = [VOCABULARY.index(word) for word in ("fly", "sail", ".")]
-    options["row_labels"] = ["birds pass boats", "boats pass birds"]
-    options["column_labels"] = [VOCABULARY[i] for i in shown]
+    endings = labels_of_largest(steps["with_head_1"], VOCABULARY)
+    claim(endings == ["fly", "sail"], "the first noun decides between *fly* and *sail*")
+    row_of_birds, row_of_boats = steps["without_head_1"]
+    claim(np.allclose(row_of_birds, row_of_boats, rtol=1e-12), "both rows are the same")
     panels = [
-        matrix_panel(steps[step][:, shown], name, columns="after “they”", **options)
+        matrix_panel(
+            steps[step][:, ENDING_COLUMNS],
+            name,
+            rows="sentence",
+            columns="after “they”",
+            row_labels=["birds pass boats", "boats pass birds"],
+            column_labels=ENDINGS,
+            role="output",
+            scale="sequential",
+        )
         for step, name in (("with_head_1", "With head 1"), ("without_head_1", "Without head 1"))
     ]
     return beside(panels, "The next word in both sentences")
@@ -462,12 +441,16 @@ def course_vocabulary(steps_of: StepsOf) -> Html:
     r"""The matrix $W_{\text{vocabulary}}$ without its last two rows, which are zero. A column says
     what the vector of a position must look like if its word is to come next."""
     w_vocabulary = steps_of("course_sentence")["W_vocabulary"]
-    has_zero_rows = len(w_vocabulary) == 7 and not w_vocabulary[5:].any()
-    claim(has_zero_rows, "its last two rows, which are zero")
-    matrix = w_vocabulary[:5]
-    labels = {"row_labels": FEATURES[:5], "column_labels": VOCABULARY}
-    options: dict[str, Any] = {"rows": "features", "columns": "next word", "compact": True}
-    return heatmap(matrix, "Vocabulary", **options, **labels)
+    claim(not w_vocabulary[CLOCK_FEATURES].any(), "its last two rows, which are zero")
+    return heatmap(
+        w_vocabulary[WORD_FEATURES],
+        "Vocabulary",
+        rows="features",
+        columns="next word",
+        row_labels=FEATURES[WORD_FEATURES],
+        column_labels=VOCABULARY,
+        compact=True,
+    )
 
 
 @site_figure
@@ -476,12 +459,20 @@ def course_next(steps_of: StepsOf) -> Html:
     vocabulary. In every row the largest probability belongs to the word that
     actually follows."""
     probabilities = steps_of("course_next_token")["probabilities"]
-    predicted = [VOCABULARY[i] for i in probabilities.argmax(axis=1)]
+    predicted = labels_of_largest(probabilities, VOCABULARY)
     claim(predicted == [*WORDS[1:], "fly"], "In every row the largest probability")
-    options: dict[str, Any] = {"role": "output", "scale": "sequential", "mark": (THEY, None)}
-    options |= {"row_labels": WORDS, "column_labels": VOCABULARY, "compact": True}
-    options |= {"rows": "", "columns": "next word"}
-    return heatmap(probabilities, "Probabilities after each word", **options)
+    return heatmap(
+        probabilities,
+        "Probabilities after each word",
+        rows="",
+        columns="next word",
+        row_labels=WORDS,
+        column_labels=VOCABULARY,
+        role="output",
+        scale="sequential",
+        mark=(THEY, None),
+        compact=True,
+    )
 
 
 @site_figure
@@ -489,17 +480,20 @@ def course_temperatures(steps_of: StepsOf) -> Html:
     r"""Three of the probabilities after *they*, at three temperatures. The higher the temperature,
     the less *fly* has, and the more *sail* and the full stop."""
     steps = steps_of("course_next_token")
-    shown = [VOCABULARY.index(word) for word in ("fly", "sail", ".")]
-    probabilities = steps["tempered"][:, shown]
-    changes = np.diff(probabilities, axis=0)
-    claim(
-        np.all(changes[:, 0] < 0) and np.all(changes[:, 1:] > 0),
-        "the less *fly* has, and the more *sail* and the full stop",
+    probabilities = steps["tempered"][:, ENDING_COLUMNS]
+    fly, sail, full_stop = np.diff(probabilities.T)  # from one temperature to the next
+    claim(np.all(fly < 0), "the less *fly* has")
+    claim(np.all(sail > 0) and np.all(full_stop > 0), "the more *sail* and the full stop")
+    return heatmap(
+        probabilities,
+        "Probabilities",
+        rows="temperature",
+        columns="next word",
+        row_labels=[exact_number(temperature) for temperature in steps["temperatures"]],
+        column_labels=ENDINGS,
+        role="output",
+        scale="sequential",
     )
-    options: dict[str, Any] = {"role": "output", "scale": "sequential", "columns": "next word"}
-    options["row_labels"] = [exact_number(temperature) for temperature in steps["temperatures"]]
-    options["column_labels"] = [VOCABULARY[i] for i in shown]
-    return heatmap(probabilities, "Probabilities", rows="temperature", **options)
 
 
 @site_figure
@@ -507,131 +501,29 @@ def course_writing(steps_of: StepsOf) -> Html:
     r"""The two drawn words, the probabilities, and where each word ends when these are laid side by
     side. The second word is drawn given six words, of which the last is the first drawn one."""
     steps = steps_of("course_writing")
-    options: dict[str, Any] = {"scale": "sequential", "rows": "", "columns": ""}
-    options["column_labels"] = examples.labels("course_writing", "draws")[0]
     # What is written comes first, because phones show one panel beside the sliders.
     names = {"written": "Written", "probabilities": "Probabilities", "cumulative": "Reaches to"}
     panels = [
-        matrix_panel(steps[step], name, role="output", row_labels=words, **options)
+        matrix_panel(
+            steps[step],
+            name,
+            rows="",
+            columns="",
+            row_labels=examples.labels("course_writing", step)[0],
+            column_labels=examples.labels("course_writing", "draws")[0],
+            role="output",
+            scale="sequential",
+        )
         for step, name in names.items()
-        for words in [examples.labels("course_writing", step)[0]]
     ]
     return beside(panels, "Two words, drawn")
 
 
-def clock(hands: np.ndarray, radius: float = 78) -> Panel:
-    """Draw clock hands (sine, cosine) from one centre, each with its word at its tip.
-
-    Arrows show the turn from each hand to the next, and dashed lines the height of each tip.
-    """
-    x, y = radius + 50, radius + 3.75 * LINE_HEIGHT
-    body = [
-        label(x, LINE_HEIGHT / 2, "The clock", font_weight="bold"),
-        *clock_face(x, y, radius),
-        *(turn(x, y, 0.42 * radius, *ends) for ends in pairwise(hands.tolist())),
-    ]
-    for row, (word, (sine, cosine)) in enumerate(zip(WORDS, hands.tolist(), strict=True)):
-        tip = x + radius * sine, y - radius * cosine
-        ends = {"x1": x, "y1": y, "x2": tip[0], "y2": tip[1]}
-        anchor = "middle" if abs(sine) < 0.2 else "start" if sine > 0 else "end"
-        label_position = x + (radius + 7) * sine, y - (radius + 12) * cosine
-        hand = {"stroke": colour("input"), "stroke_width": 2, "data_val": row_reference(hands, row)}
-        height = {"x1": tip[0], "y1": y, "x2": tip[0], "y2": tip[1], "stroke_dasharray": "2 3"}
-        body.append(element("line", **height, stroke="currentColor", stroke_opacity=0.6))
-        body.append(element("line", **ends, **hand))
-        body.append(label(*label_position, word, anchor))
-    description = "; ".join(
-        f"{word} at sine {number(sine)}, cosine {number(cosine)}"
-        for word, (sine, cosine) in zip(WORDS, hands.tolist(), strict=True)
-    )
-    description = f"Clock hands: {description}."
-    return Panel(
-        x + radius + 102,
-        y + radius + 1.5 * LINE_HEIGHT,
-        "".join(body),
-        description,
-        name="The clock",
-    )
-
-
-def clock_face(x: float, y: float, radius: float) -> list[str]:
-    """Draw the circle of a clock around (x, y), with its two axes and their names."""
-    stroke = {"stroke": "currentColor", "stroke_opacity": 0.3}
-    small: dict[str, Any] = {"fill_opacity": 0.7}
-    half = f"a{radius:g} {radius:g} 0 1 0 "
-    circle = f"M{x - radius:g} {y:g}{half}{2 * radius:g} 0{half}{-2 * radius:g} 0z"
-    beside_x = x + radius + 7
-    return [
-        element("path", d=circle, fill="none", **stroke),
-        element("line", x1=x, y1=y - radius - 8, x2=x, y2=y + radius + 8, **stroke),
-        element("line", x1=x - radius - 8, y1=y, x2=x + radius, y2=y, **stroke),
-        label(x, y - radius - 1.5 * LINE_HEIGHT, "↑ clock 2: how high", **small),
-        label(beside_x, y + LINE_HEIGHT, "→ clock 1:", "start", **small),
-        label(beside_x, y + 2 * LINE_HEIGHT, "how far right", "start", **small),
-    ]
-
-
-def turn(
-    x: float, y: float, radius: float, start: list[float], end: list[float], *, back: bool = False
-) -> str:
-    """Draw an arrow around the centre (x, y) from one hand (sine, cosine) to another.
-
-    It goes clockwise, or the other way if it goes back.
-    """
-    sign = -1 if back else 1
-    gap = sign * 0.12  # radians between the ends of the arrow and the hands
-    angles = math.atan2(*start) + gap, math.atan2(*end) - gap
-    (x1, y1), (x2, y2) = ((x + radius * math.sin(a), y - radius * math.cos(a)) for a in angles)
-    backwards = [angles[1] - sign * math.pi / 2 + side for side in (-0.5, 0.5)]
-    arrowhead = "".join(
-        f"M{x2:.1f} {y2:.1f}l{6 * math.sin(a):.1f} {-6 * math.cos(a):.1f}" for a in backwards
-    )
-    arc = f"M{x1:.1f} {y1:.1f}A{radius:g} {radius:g} 0 0 {int(not back)} {x2:.1f} {y2:.1f}"
-    return element(
-        "path", d=arc + arrowhead, fill="none", stroke="currentColor", stroke_opacity=0.7
-    )
-
-
 def noun_arrows(rows: np.ndarray, role: str) -> list[Arrow]:
-    """Return the first two features of both nouns as arrows."""
-    return [Arrow(WORDS[i], rows[i : i + 1, :2], role) for i in (BIRDS, BOATS)]
+    """Return *air* and *water* of both nouns as arrows.
 
-
-def turned_hand(
-    hands: np.ndarray, query: np.ndarray, scores: np.ndarray, pixels_per_unit: int = 26
-) -> Panel:
-    """Draw keys, the clock hands at twice their length, with their scores, and a query."""
-    x, y = 150, 2 * LINE_HEIGHT + 5 * pixels_per_unit
-
-    def at(hand: Sequence[float] | np.ndarray, length: float) -> Place:
-        return x + length * pixels_per_unit * hand[0], y - length * pixels_per_unit * hand[1]
-
-    def line(role: str, tip: Place, **attributes: Any) -> str:
-        ends = {"x1": x, "y1": y, "x2": tip[0], "y2": tip[1]}
-        return element("line", **ends, stroke=colour(role), **attributes)
-
-    body = [label(x, LINE_HEIGHT / 2, "The query of “pass”", font_weight="bold")]
-    body.append(line("query", at(hands[PASS], 5), stroke_dasharray="3 4", stroke_opacity=0.7))
-    tip = at(query, 1)
-    reference = row_reference(query[None, :2], 0)
-    body.append(line("query", tip, stroke_width=2.5, data_val=reference))
-    body.append(label(tip[0] + 8, tip[1], "query of pass", "start", fill=colour("query")))
-    # The offsets keep the labels off the hands.
-    rights, downs = (-8, 8, 6, 0, -6), (-8, 10, 6, 12, 4)
-    anchors = ("end", "start", "start", "middle", "end")
-    for row, (right, down, anchor) in enumerate(zip(rights, downs, anchors, strict=True)):
-        tip = at(hands[row], 2)
-        body.append(line("key", tip, stroke_width=5, data_val=row_reference(hands, row)))
-        score = cells.inline_number(scores, (row,))
-        body.append(label(tip[0] + right, tip[1] + down, f"{WORDS[row]} ", anchor, score))
-    body.append(turn(x, y, 4.4 * pixels_per_unit, *hands[[PASS, BIRDS]].tolist(), back=True))
-    body.append(label(*at((0.9, 0.44), 5), "one step back", "start"))
-    words = ", ".join(f"{word} {number(score)}" for word, score in zip(WORDS, scores, strict=True))
-    return Panel(
-        2 * x + 52,
-        y + 2 * pixels_per_unit + 1.5 * LINE_HEIGHT,
-        "".join(body),
-        f"The hand of pass, turned back by one step, points where the hand of birds points. "
-        f"Scores: {words}.",
-        name="The query of “pass”",
-    )
+    Args:
+        rows: the vector of each word.
+        role: the colour of the arrows.
+    """
+    return [Arrow(WORDS[i], rows[i : i + 1, AIR_AND_WATER], role) for i in (BIRDS, BOATS)]

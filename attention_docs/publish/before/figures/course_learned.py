@@ -10,7 +10,7 @@ from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.course import (
     BIRDS,
     THEY,
-    word_options,
+    WEIGHTS_OF_WORDS,
 )
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.learning import loss_chart
@@ -68,7 +68,7 @@ def course_learned_weights(steps_of: StepsOf) -> Html:
     claim(steps["weights_2"][THEY, BIRDS] > 0.7, "mostly at *birds*")
     stages = {"before_2": "Before the first step", "weights_2": "After the last step"}
     panels = [
-        matrix_panel(steps[step], name, **word_options(), mark=(THEY, None))
+        matrix_panel(steps[step], name, **WEIGHTS_OF_WORDS, mark=(THEY, None))
         for step, name in stages.items()
     ]
     return beside(panels, "Learned weights")
