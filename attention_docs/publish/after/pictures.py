@@ -32,8 +32,8 @@ TITLE_DESCENT = 16  # from the baseline to the bottom of a line
 # The maximum number of characters in a line of the title.
 TITLE_CHARACTERS = 28
 SITE_NAME_SIZE = 28
-# The drawing lies between the title and the site's name.
-SPACE_AROUND_DRAWING = 24
+BASELINE_DROP = 0.35  # from the middle of a line to its baseline, in font sizes
+SPACE_AROUND_DRAWING = 24  # above it the title, below it the site's name
 # A larger scale would make small drawings look coarse.
 MAX_SCALE = 2.5
 FONTS = Path("dejavu-fonts-ttf")
@@ -61,7 +61,9 @@ TAGS = """\
 """
 # Not a stage of the side panel, whose colours are in the style sheet.
 DRAWING = re.compile(r'<svg(?![^>]* class="step")\b[^>]* role="img".*?</svg>', re.DOTALL)
-PANELS = re.compile(r'<div class="panels"[^>]* aria-label="([^"]*)">(.*?)</div>', re.DOTALL)
+PANELS = re.compile(
+    r'<div class="panels"[^>]* aria-label="(?P<name>[^"]*)">(?P<drawings>.*?)</div>', re.DOTALL
+)
 FIGURE = re.compile(r'<svg\b[^>]* class="drawing')
 PANEL_GAP = 24
 DRAWING_TITLE = re.compile(r"<title[^>]*>(.*?)</title>", re.DOTALL)
@@ -117,25 +119,47 @@ def add_pictures(
     cache = project.cache.with_key("pictures", digest)
     pages_with_tags = {}
     for path, page_file in page_files.items():
-        page, is_home = pages[path], path == HOME
-        title = project.name if is_home else page_title(page, project.name)
+        page = pages[path]
+        title = project.name if path == HOME else page_title(page, project.name)
         drawing = first_drawing(page)
+        svg = picture_svg(title, drawing, style)
         picture = f"assets/pictures/{PurePosixPath(page_file.path).with_suffix('.png')}"
         (site / picture).parent.mkdir(parents=True, exist_ok=True)
-        (site / picture).write_bytes(cached_png(picture_svg(title, drawing, style), fonts, cache))
-        tags = TAGS.format(
-            kind="website" if is_home else "article",
-            name=escape(project.name),
-            title=escape(title),
-            description=DESCRIPTION.findall(page)[0],
-            url=CANONICAL.findall(page)[0],
+        (site / picture).write_bytes(cached_png(svg, fonts, cache))
+        tags = open_graph_tags(
+            page,
+            title=title,
+            site_name=project.name,
             image=f"{project.address}{picture}",
-            width=WIDTH,
-            height=HEIGHT,
-            alt=escape(drawing_name(drawing) or title),
+            alternative_text=drawing_name(drawing) or title,
         )
         pages_with_tags[path] = page.replace("</head>", f"{tags}</head>", 1)
     return pages_with_tags
+
+
+def open_graph_tags(
+    page: str, *, title: str, site_name: str, image: str, alternative_text: str
+) -> str:
+    """Return the meta tags by which other sites show a link to a page.
+
+    Args:
+        page: the HTML of the page, from which its description and its address are taken.
+        title: the title of the page, which is the name of the site on the home page.
+        site_name: the name of the site.
+        image: the URL of the picture.
+        alternative_text: what the picture shows.
+    """
+    return TAGS.format(
+        kind="website" if title == site_name else "article",
+        name=escape(site_name),
+        title=escape(title),
+        description=DESCRIPTION.findall(page)[0],
+        url=CANONICAL.findall(page)[0],
+        image=image,
+        width=WIDTH,
+        height=HEIGHT,
+        alt=escape(alternative_text),
+    )
 
 
 def page_title(page: str, site_name: str) -> str:
@@ -145,7 +169,7 @@ def page_title(page: str, site_name: str) -> str:
 
 
 def read_style(site: Path, project: Project) -> Style:
-    """Read the style of pictures from the site's files."""
+    """Read the site's icon, and the colours of its light scheme, from its files."""
     style_sheet = (site / STYLE_SHEET).read_text(encoding="utf-8")
     theme_sheets = [path.read_text(encoding="utf-8") for path in site.glob(THEME_STYLE_SHEETS)]
     return Style(
@@ -191,9 +215,10 @@ def first_drawing(html: str) -> str | None:
     >>> first_drawing('<svg class="icon"/><svg id="a" role="img"><g/></svg><svg role="img"></svg>')
     '<svg id="a" role="img"><g/></svg>'
     """
-    panels, drawing = PANELS.search(html), DRAWING.search(html)
+    panels = PANELS.search(html)
+    drawing = DRAWING.search(html)
     if panels and drawing and panels.start() < drawing.start():
-        return side_by_side(panels[1], DRAWING.findall(panels[2]))
+        return side_by_side(panels["name"], DRAWING.findall(panels["drawings"]))
     return drawing[0] if drawing else None
 
 
@@ -203,13 +228,14 @@ def side_by_side(name: str, drawings: Sequence[str]) -> str:
     >>> side_by_side("Two", ['<svg width="5" height="3"/>', '<svg width="4" height="6"/>'])[:61]
     '<svg class="drawing" width="33" height="6"><title>Two</title>'
     """
-    x, total_height, panels = 0.0, 0.0, ""
-    for drawing in drawings:
-        width, height = drawing_size(drawing)
-        panels += drawing.replace("<svg", f'<svg x="{x:g}"', 1)
-        x += width + PANEL_GAP
-        total_height = max(total_height, height)
-    total_width = x - PANEL_GAP
+    sizes = [drawing_size(drawing) for drawing in drawings]
+    panels = ""
+    left = 0.0
+    for drawing, (width, _) in zip(drawings, sizes, strict=True):
+        panels += drawing.replace("<svg", f'<svg x="{left:g}"', 1)
+        left += width + PANEL_GAP
+    total_width = left - PANEL_GAP
+    total_height = max(height for _, height in sizes)
     return (
         f'<svg class="drawing" width="{total_width:g}" height="{total_height:g}">'
         f"<title>{name}</title>{panels}</svg>"
@@ -217,33 +243,38 @@ def side_by_side(name: str, drawings: Sequence[str]) -> str:
 
 
 def drawing_name(drawing: str | None) -> str | None:
-    """Return the accessible name of a drawing."""
+    """Return the accessible name of a drawing; None without a drawing or without a name."""
     match = DRAWING_TITLE.search(drawing or "")
     return unescape(match[1]) if match else None
 
 
 def picture_svg(title: str, drawing: str | None, style: Style) -> str:
     """Return the picture of a page as SVG: the title, the drawing below it, and the site's name."""
-    lines = textwrap.wrap(title, TITLE_CHARACTERS)
-    top = MARGIN + len(lines) * TITLE_LINE_HEIGHT + SPACE_AROUND_DRAWING
+    title_lines = textwrap.wrap(title, TITLE_CHARACTERS)
+    drawing_top = MARGIN + len(title_lines) * TITLE_LINE_HEIGHT + SPACE_AROUND_DRAWING
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{HEIGHT}"'
         ' color="var(--md-default-fg-color)" fill="var(--md-primary-bg-color)">'
         f"<style>{style.diagram_rules} text {{ filter: url(#few-steps) }}</style>{FEW_STEPS_FILTER}"
         '<rect width="100%" height="100%" fill="var(--md-default-bg-color)"/>'
         f'<rect y="{HEIGHT - BAR}" width="100%" height="{BAR}"/>'
-        f"{title_svg(lines)}{centred(drawing, top) if drawing else ''}{icon_and_name(title, style)}"
-        "</svg>"
+        f"{title_svg(title_lines)}"
+        f"{centred_drawing(drawing, drawing_top) if drawing else ''}"
+        f"{icon_and_name(title, style)}</svg>"
     )
     return substitute_variables(svg, style.variables)
 
 
 def title_svg(lines: Sequence[str]) -> str:
-    return "".join(
-        f'<text x="{MARGIN}" y="{MARGIN + number * TITLE_LINE_HEIGHT - TITLE_DESCENT}"'
-        f' font-size="{TITLE_SIZE}" font-weight="bold">{escape(line)}</text>'
-        for number, line in enumerate(lines, 1)
-    )
+    """Return the lines of a title as SVG, in the upper left corner of the picture."""
+    svg = ""
+    for number, line in enumerate(lines, 1):
+        baseline = MARGIN + number * TITLE_LINE_HEIGHT - TITLE_DESCENT
+        svg += (
+            f'<text x="{MARGIN}" y="{baseline}" font-size="{TITLE_SIZE}" font-weight="bold">'
+            f"{escape(line)}</text>"
+        )
+    return svg
 
 
 def drawing_size(drawing: str) -> tuple[float, float]:
@@ -253,31 +284,33 @@ def drawing_size(drawing: str) -> tuple[float, float]:
     return float(attributes["width"]), float(attributes["height"])
 
 
-def centred(drawing: str, top: float) -> str:
-    """Return a drawing in the middle between `top` and the icon, as large as fits."""
+def centred_drawing(drawing: str, top: float) -> str:
+    """Scale a drawing to the space between `top` and the icon, and return it in its middle."""
     # The CSS rules of the picture apply to diagrams only.
     css_class = "figure" if FIGURE.match(drawing) else "diagram"
     width, height = drawing_size(drawing)
+    free_width = WIDTH - 2 * MARGIN
     free_height = ICON_TOP - SPACE_AROUND_DRAWING - top
-    scale = min((WIDTH - 2 * MARGIN) / width, free_height / height, MAX_SCALE)
-    x, y = (WIDTH - scale * width) / 2, top + (free_height - scale * height) / 2
+    scale = min(free_width / width, free_height / height, MAX_SCALE)
+    x = (WIDTH - scale * width) / 2
+    y = top + (free_height - scale * height) / 2
     transform = f"translate({x:.1f} {y:.1f}) scale({scale:.3f})"
     return f'<g class="{css_class}" fill="#000" transform="{transform}">{drawing}</g>'
 
 
 def icon_and_name(title: str, style: Style) -> str:
-    """Return the site's icon and, unless it is the title already, its name."""
+    """Return the site's icon and, beside it, its name, unless that is the title of the picture."""
     icon = style.icon.replace(
         "<svg", f'<svg x="{MARGIN}" y="{ICON_TOP}" width="{ICON_SIZE}" height="{ICON_SIZE}"', 1
     )
     name = "" if title == style.site_name else escape(style.site_name)
     left = MARGIN + ICON_SIZE + SPACE_BESIDE_ICON
-    # The baseline lies about a third of the font size below the middle of a line.
-    baseline = ICON_TOP + ICON_SIZE / 2 + 0.35 * SITE_NAME_SIZE
+    baseline = ICON_TOP + ICON_SIZE / 2 + BASELINE_DROP * SITE_NAME_SIZE
     return f'{icon}<text x="{left}" y="{baseline:.1f}" font-size="{SITE_NAME_SIZE}">{name}</text>'
 
 
 def cached_png(svg: str, fonts: Path, cache: Cache) -> bytes:
+    """Return what `png` returns for this SVG, from the cache if it is there."""
     if svg not in cache:
         cache[svg] = base64.b64encode(png(svg, fonts)).decode()
     return base64.b64decode(cache[svg])
