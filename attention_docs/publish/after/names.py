@@ -1,22 +1,25 @@
-"""Long names in the text of pages, which may break between their parts."""
+"""Line breaks inside the long names in the text of pages."""
 
 import re
 
-# Blocks of code do not wrap. A thread has a name like `torch/torch#1`.
-PLACE = re.compile(r"<pre.*?</pre>|(?P<names><code>[^<]*</code>|>[\w./-]+#\d+</a>)", re.DOTALL)
-JOINT = re.compile(r"(?<=[\w)\]])[._/](?=[^\W\d])|(?<=[a-z])(?=[A-Z])")
+# Blocks of code, which do not wrap; or inline code, or a link to an issue like `torch/torch#1`.
+BLOCK_OR_NAMES = re.compile(
+    r"<pre.*?</pre>|(?P<names><code>[^<]*</code>|>[\w./-]+#\d+</a>)", re.DOTALL
+)
+# Between the parts of a name: after a dot, underscore or slash, or before a capital letter.
+BREAK = re.compile(r"(?<=[\w)\]])[._/](?=[^\W\d])|(?<=[a-z])(?=[A-Z])")
 
 
-def break_names(page: str) -> str:
-    """Let the names in the inline code of a page break, and those of threads on GitHub.
+def allow_breaks(page: str) -> str:
+    """Allow line breaks between the parts of a name in inline code, or of an issue on GitHub.
 
-    >>> break_names("<code>query.shape, attn_mask, TileState</code>")
+    >>> allow_breaks("<code>query.shape, attn_mask, TileState</code>")
     '<code>query.<wbr>shape, attn_<wbr>mask, Tile<wbr>State</code>'
-    >>> break_names("<pre><code>attn_mask</code></pre>")
+    >>> allow_breaks("<pre><code>attn_mask</code></pre>")
     '<pre><code>attn_mask</code></pre>'
     """
 
-    def break_place(place: re.Match[str]) -> str:
-        return JOINT.sub(r"\g<0><wbr>", place[0]) if place["names"] else place[0]
+    def add_breaks(match: re.Match[str]) -> str:
+        return BREAK.sub(r"\g<0><wbr>", match[0]) if match["names"] else match[0]
 
-    return PLACE.sub(break_place, page)
+    return BLOCK_OR_NAMES.sub(add_breaks, page)

@@ -95,7 +95,7 @@ def write_pages(
     for path, page in pages.items():
         page = search.with_worker(page, offline=project.offline)
         page = tables.align_numbers(formulas.insert(page, typeset, look_up_matrix))
-        page = names.break_names(page)
+        page = names.allow_breaks(page)
         # Browsers refuse to preload from files.
         write_text(site / path, page if project.offline else preload.with_preloads(page))
 
