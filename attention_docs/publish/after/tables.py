@@ -9,8 +9,9 @@ ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
 CELL = re.compile(r"<(?P<tag>t[hd])[^>]*>(?P<content>.*?)</t[hd]>", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 NUMBER = re.compile(r"[−-]?[\d,]+(?P<decimals>\.\d+)?")
+# The texts of cells without a number that a column of numbers may have.
 NO_NUMBER = ("", "—", "not measured")
-# As wide as the decimals that a number lacks, but neither seen, read nor copied.
+# As wide as the decimals that a number lacks. It is invisible, and neither read aloud nor copied.
 PADDING = '<span class="padding" aria-hidden="true">{}</span>'
 
 
@@ -29,45 +30,58 @@ def align_numbers(page: str) -> str:
 
 def align_table(table: str) -> str:
     """Align the columns of numbers in one table, unless it has merged cells."""
-    rows = [[text_of(cell["content"]) for cell in CELL.finditer(row)] for row in ROW.findall(table)]
-    row_lengths = {len(row) for row in rows}
-    if len(row_lengths) != 1:
+    rows = [row_texts(row) for row in ROW.findall(table)]
+    has_merged_cells = len({len(row) for row in rows}) != 1
+    if has_merged_cells:
         return table
-    _header, *body = rows
-    widths = [decimal_width(column) for column in zip(*body, strict=True)]
+    columns = zip(*rows[1:], strict=True)  # without the header
+    widths = [decimal_width(column) for column in columns]
 
     def align_row(row: re.Match[str]) -> str:
-        width_of_cell = iter(widths)
-        return CELL.sub(lambda cell: align_cell(cell, next(width_of_cell)), row[0])
+        """Align each cell of a row by the width of its column."""
+        remaining_widths = iter(widths)
+        return CELL.sub(lambda cell: align_cell(cell, next(remaining_widths)), row[0])
 
     return ROW.sub(align_row, table)
 
 
+def row_texts(row: str) -> list[str]:
+    """Return the text of each cell of a row."""
+    return [text_of(cell["content"]) for cell in CELL.finditer(row)]
+
+
 def text_of(content: str) -> str:
+    """Return the text of HTML without its tags."""
     return unescape(TAG.sub("", content)).strip()
 
 
 def decimal_width(column: Sequence[str]) -> int | None:
-    """Return the width of the longest decimal part with its point, in characters.
+    """Return the number of characters of the longest decimal part in a column, with its point.
 
-    It is None if the column has a text, or fewer than two numbers, which need no alignment.
+    A column that needs no alignment, because it has a text or fewer than two numbers, has None.
+
+    >>> decimal_width(["1", "0.25", "not measured"]), decimal_width(["1", "one"])
+    (3, None)
     """
-    numbers = [NUMBER.fullmatch(text) for text in column if text not in NO_NUMBER]
-    if len(numbers) < 2 or None in numbers:
+    matches = [NUMBER.fullmatch(text) for text in column if text not in NO_NUMBER]
+    numbers = [match for match in matches if match]
+    if len(numbers) < 2 or len(numbers) < len(matches):
         return None
-    return max(len(number["decimals"] or "") for number in numbers if number)
+    return max(len(number["decimals"] or "") for number in numbers)
 
 
 def align_cell(cell: re.Match[str], width: int | None) -> str:
-    """Align one cell to the right, and pad its decimal part to a width in characters.
+    """Align a cell to the right, and pad the decimal part of its number with invisible digits.
 
-    A cell of another column, whose width is None, stays as it is.
+    Args:
+        cell: a match of CELL.
+        width: the width of the decimal part in characters; None leaves the cell as it is.
     """
     if width is None:
         return cell[0]
     number = NUMBER.fullmatch(text_of(cell["content"]))
-    missing = width - len(number["decimals"] or "") if number else 0
-    # The invisible padding repeats the end of the longest decimal part, such as `.00`.
-    padding = PADDING.format(("." + "0" * (width - 1))[-missing:]) if missing else ""
+    missing_width = width - len(number["decimals"] or "") if number else 0
+    longest_decimals = "." + "0" * (width - 1)
+    padding = PADDING.format(longest_decimals[-missing_width:]) if missing_width else ""
     tag = cell["tag"]
     return f'<{tag} style="text-align: right;">{cell["content"]}{padding}</{tag}>'
