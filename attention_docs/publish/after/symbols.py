@@ -91,7 +91,8 @@ def short_formula(tex: str) -> str | None:
     >>> short_formula(r"d_k = \computed{64}")
     '<span class="symbols"><i>d<sub>k</sub></i> = <span data-computed>64</span></span>'
     """
-    html, end = "", 0
+    html = ""
+    end = 0
     while end < len(tex):
         match = COLOURED.match(tex, end) or SYMBOL.match(tex, end) or OTHER.match(tex, end)
         if not match or SCRIPT.match(tex, match.end()):
@@ -103,24 +104,29 @@ def short_formula(tex: str) -> str | None:
 
 
 def token_html(match: re.Match[str], html_before: str) -> str:
-    """Return one symbol, number or sign as HTML.
+    """Return one symbol, number or sign of a formula as HTML.
 
     Args:
         match: its match of COLOURED, SYMBOL or OTHER.
         html_before: the HTML of the formula before it, which tells a negative number from a
             subtraction.
     """
-    groups = match.groupdict()  # a pattern lacks the groups of the others
-    if groups.get("letter"):
-        role = f' class="{groups["role"]}"' if groups.get("role") else ""
-        return f"<i{role}>{GREEK.get(match['letter'], match['letter'])}{subscript(match)}</i>"
-    if groups["computed"]:
+    if match.re is not OTHER:
+        return symbol_html(match)
+    if match["computed"]:
         return computed_html(match["computed"], match["reference"])
-    if groups["minus"]:
+    if match["minus"]:
         # Signs such as = end in a space.
         is_unary = not html_before or html_before[-1] in "(/" or html_before[-1].isspace()
         return "−" if is_unary else " − "
-    return groups["number"] or groups["words"] or SIGNS[match["sign"]]
+    return match["number"] or match["words"] or SIGNS[match["sign"]]
+
+
+def symbol_html(match: re.Match[str]) -> str:
+    """Return a match of COLOURED or SYMBOL as HTML: a letter with its subscript, if it has one."""
+    css_class = f' class="{match["role"]}"' if match.re is COLOURED else ""
+    letter = GREEK.get(match["letter"], match["letter"])
+    return f"<i{css_class}>{letter}{subscript(match)}</i>"
 
 
 def computed_html(tex: str, reference: str | None) -> str:
@@ -136,7 +142,10 @@ def computed_html(tex: str, reference: str | None) -> str:
 
 
 def subscript(match: re.Match[str]) -> str:
-    """Return the subscript of a symbol, if it has one: letters italic, digits and words upright."""
+    """Return the subscript of a symbol as HTML; it is empty if the symbol has none.
+
+    Letters are italic, digits and words upright.
+    """
     italic = match["letter_subscript"] or match["letters"]
     upright = match["digit_subscript"] or match["digits"] or match["word"]
     if italic:
