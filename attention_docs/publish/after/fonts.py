@@ -63,20 +63,26 @@ def used_characters(formulas: Iterable[str]) -> dict[str, set[str]]:
     """
     texts: dict[str, str] = {}
     for formula in formulas:
-        for font, text in fonts_and_texts(formula[formula.index(VISIBLE_HTML) :]):
+        visible_html = formula[formula.index(VISIBLE_HTML) :]
+        for font, text in fonts_and_texts(visible_html):
             texts[font] = texts.get(font, "") + text
     characters = {font: visible_characters(text) for font, text in texts.items()}
     return {font: visible for font, visible in characters.items() if visible}
 
 
 def fonts_and_texts(visible_html: str) -> Iterator[tuple[str, str]]:
-    """Yield each text of a formula with its font, which nested elements inherit."""
-    font_stack = [MAIN]
+    """Yield the font and the text of each piece of text in a typeset formula.
+
+    Args:
+        visible_html: HTML that starts with the visible part of the formula; what follows that
+            element is ignored.
+    """
+    font_stack = [MAIN]  # of the open elements, each of which inherits the font around it
     for tag in TAG_AND_TEXT.finditer(visible_html):
         if tag["closing"]:
             font_stack.pop()
-            if len(font_stack) == 1:
-                return  # the rest belongs to the surrounding elements
+            if len(font_stack) == 1:  # the end of the visible part
+                return
         elif not tag["void"]:
             font_stack.append(selected_font(tag["attributes"]) or font_stack[-1])
         if tag["text"]:
@@ -84,6 +90,7 @@ def fonts_and_texts(visible_html: str) -> Iterator[tuple[str, str]]:
 
 
 def visible_characters(text: str) -> set[str]:
+    """Return the characters of a text, in HTML, that need a glyph."""
     characters = set(html.unescape(text))
     return {char for char in characters if unicodedata.category(char) not in INVISIBLE}
 
@@ -111,7 +118,7 @@ def style_sheet(project: Project, formulas: Iterable[str]) -> str:
     """
     characters = used_characters(formulas)
     for name, always_included in ALWAYS_INCLUDED.items():
-        characters[name] = characters.get(name, set()) | set(always_included)
+        characters.setdefault(name, set()).update(always_included)
     cache = project.cache.with_key("fonts", files_digest(Path(__file__)))
 
     def embed_subset(font_face: re.Match[str]) -> str:
