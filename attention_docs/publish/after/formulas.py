@@ -75,6 +75,7 @@ class Matrix(NamedTuple):
 
 
 def parse_pending(pending: re.Match[str]) -> Formula:
+    """Return the formula of a match of PENDING."""
     return Formula(unescape(pending["tex"]).strip(), pending["open"] == "[")
 
 
@@ -107,25 +108,27 @@ def split_at_matrices(formula: Formula) -> list[Formula | Matrix]:
     >>> [segment[0] for segment in split_at_matrices(formula)]
     ['Q =', 'toy.Q', '(3 \\times 2)', '\\quad K =', 'toy.K']
     """
+    tex = formula.tex.removeprefix(FOOTNOTE_SIZE)
     segments: list[Formula | Matrix] = []
-
-    def add_segments(tex: str) -> None:
-        """Add the TeX between two matrices: a shape after the first one, and the rest."""
-        tex = tex.removeprefix(FOOTNOTE_SIZE).strip()
-        shape = SHAPE.match(tex) if segments else None
-        parts = [shape[1], tex[shape.end() :]] if shape else [tex]
-        for part in filter(None, parts):
-            segments.append(Formula(part, display=False, wrapper=SEGMENT_WRAPPER))
-
-    end = 0
-    for match in MATRIX.finditer(formula.tex):
-        add_segments(formula.tex[end : match.start()])
+    end = 0  # of the last matrix
+    for match in MATRIX.finditer(tex):
+        segments += split_off_shape(tex[end : match.start()], follows_matrix=end > 0)
         segments.append(Matrix(match["reference"], bool(match["transposed"])))
         end = match.end()
     if not segments:
         return [formula]
-    add_segments(formula.tex[end:])
-    return segments
+    return segments + split_off_shape(tex[end:], follows_matrix=True)
+
+
+def split_off_shape(tex: str, *, follows_matrix: bool) -> list[Formula]:
+    r"""Return the TeX between two matrices as segments.
+
+    After a matrix, its shape is a segment of its own, like `(5 \times 2)`.
+    """
+    tex = tex.strip()
+    shape = SHAPE.match(tex) if follows_matrix else None
+    parts = [shape[1], tex[shape.end() :]] if shape else [tex]
+    return [Formula(part, display=False, wrapper=SEGMENT_WRAPPER) for part in parts if part]
 
 
 def typeset(
@@ -201,8 +204,8 @@ def insert(
             return keep_together(html, pending["punctuation"])
         is_smaller = formula.tex.startswith(FOOTNOTE_SIZE)
         css_class = "formula with-matrices" + (" smaller" if is_smaller else "")
-        html, details = segments_html(segments, typeset_formulas, look_up)
-        return f'<{tag} class="{css_class}">{html}</{tag}>{details}'
+        html = segments_html(segments, typeset_formulas, look_up)
+        return f'<{tag} class="{css_class}">{html}</{tag}>{collapsed_tables(segments, look_up)}'
 
     return PENDING.sub(formula_html, page)
 
@@ -211,13 +214,14 @@ def segments_html(
     segments: Sequence[Formula | Matrix],
     typeset_formulas: Mapping[Formula, str],
     look_up: Callable[[str], LabelledArray],
-) -> tuple[str, str]:
-    """Return the HTML of a formula with matrices, and collapsed tables of its large matrices.
+) -> str:
+    """Return the HTML of a formula with matrices.
 
-    A name, its matrix or product of matrices, and the shape stay together.
+    A line may break between its parts, but not within one, such as a name with its matrix.
     """
 
     def segment_html(segment: Formula | Matrix) -> str:
+        """Return a matrix as a table, and a segment of TeX plain or as KaTeX has typeset it."""
         if isinstance(segment, Matrix):
             return matrix_html(segment, look_up(segment.reference))
         html = html_without_katex(segment) or typeset_formulas[segment]
@@ -230,16 +234,7 @@ def segments_html(
         # A <div>, because a <span> may not have a table in it. A line may break before it.
         has_matrix = any(isinstance(segment, Matrix) for segment in part)
         html += f' <div class="together">{part_html}</div>' if has_matrix else part_html
-    # A dictionary, because a matrix that occurs twice gets one table.
-    matrices = {
-        segment: look_up(segment.reference) for segment in segments if isinstance(segment, Matrix)
-    }
-    tables = (
-        collapsed_table(matrix, labelled)
-        for matrix, labelled in matrices.items()
-        if is_large(labelled.array)
-    )
-    return html, "".join(tables)
+    return html
 
 
 def unbreakable_parts(segments: Sequence[Formula | Matrix]) -> list[list[Formula | Matrix]]:
@@ -259,12 +254,13 @@ def unbreakable_parts(segments: Sequence[Formula | Matrix]) -> list[list[Formula
 
 
 def is_name(segment: Formula | None) -> bool:
-    r"""Whether a segment is a short name, like `\quad W_Q =`."""
+    r"""Whether a segment is a short name with an equals sign, like `\quad W_Q =`."""
     text = COMMAND.sub("", segment.tex) if segment else ""
     return text.endswith("=") and len(text) <= LONGEST_NAME
 
 
 def is_shape(segment: Formula) -> bool:
+    r"""Whether a segment is the shape of a matrix, like `(5 \times 2)`."""
     return bool(SHAPE.fullmatch(segment.tex))
 
 
@@ -282,11 +278,23 @@ def matrix_html(matrix: Matrix, labelled: LabelledArray) -> str:
     return table_html + (TRANSPOSE if matrix.is_transposed else "")
 
 
-def collapsed_table(matrix: Matrix, labelled: LabelledArray) -> str:
-    """Return a large matrix in a collapsed block, which browsers lay out only when it is opened."""
-    rows, columns = np.atleast_2d(labelled.array).shape
-    table_html = table(labelled.array, matrix.reference, labelled.labels)
-    return ALL_NUMBERS.format(rows=rows, columns=columns, table=table_html)
+def collapsed_tables(
+    segments: Sequence[Formula | Matrix], look_up: Callable[[str], LabelledArray]
+) -> str:
+    """Return all numbers of each large matrix of a formula, whose table there is an excerpt.
+
+    The tables are in collapsed blocks, which browsers lay out only when they are opened. A matrix
+    that occurs twice has one table.
+    """
+    html = ""
+    references = [segment.reference for segment in segments if isinstance(segment, Matrix)]
+    for reference in dict.fromkeys(references):
+        array, labels = look_up(reference)
+        if is_large(array):
+            rows, columns = np.atleast_2d(array).shape
+            table_html = table(array, reference, labels)
+            html += ALL_NUMBERS.format(rows=rows, columns=columns, table=table_html)
+    return html
 
 
 Page = TypeVar("Page")
