@@ -19,6 +19,7 @@ INLINE_SCRIPT = re.compile(
     r"<script(?P<attributes>(?![^>]*\ssrc\s*=)[^>]*)>(?P<code>.*?)</script\s*>",
     re.DOTALL | re.IGNORECASE,
 )
+EXCERPT_LENGTH = 60  # characters of a script in an error message
 # Data blocks, such as the theme's settings, do not run.
 DATA = re.compile(r'\stype="application/(?:ld\+)?json"')
 # In an escaped pattern, a template expression, which stands for the path to the root of the site.
@@ -28,10 +29,11 @@ PATH_TO_ROOT = r"(?:\.{1,2}(?:/\.\.)*|/(?!/)[\w./-]*)"
 
 
 def allowed_scripts(folders: Sequence[str | Path]) -> list[re.Pattern[str]]:
-    """Return patterns of the inline scripts that may run.
+    """Return a pattern for each inline script that pages may have: those of `TEMPLATES`.
 
     Args:
-        folders: the folders of templates, in order of precedence.
+        folders: the folders of templates. A template in one hides those of the same name in later
+            ones.
     """
     patterns = []
     for name in TEMPLATES:
@@ -80,8 +82,8 @@ def forbidden_scripts(page: str, allowed: Iterable[re.Pattern[str]]) -> Iterator
     """
     for script in inline_scripts(page):
         if not any(pattern.fullmatch(script) for pattern in allowed):
-            start = " ".join(script.split())[:60]
+            excerpt = " ".join(script.split())[:EXCERPT_LENGTH]
             yield (
-                f"inline script {start!r} is neither the theme's nor ours; "
+                f"inline script {excerpt!r} is neither the theme's nor ours; "
                 "remove it, or load it from a file"
             )

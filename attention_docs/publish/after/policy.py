@@ -12,10 +12,10 @@ META = '<meta http-equiv="Content-Security-Policy" content="{}">'
 
 
 def add_policy(site: Path) -> None:
-    """Write the policy into each page of a built site.
+    """Write a Content-Security-Policy into each page of a built site.
 
-    All pages get the same policy, which allows the scripts of all pages, because under instant
-    navigation the policy of the first page applies to the next ones too.
+    All pages get the same policy, which allows the inline scripts of all pages, because under
+    instant navigation the policy of the first page applies to the next ones too.
     """
     # read_text would change line endings, which a script's hash covers.
     pages = {path: path.read_bytes().decode() for path in site.rglob("*.html")}
@@ -65,6 +65,6 @@ def policy(scripts: Iterable[str]) -> str:
 
 
 def hash_source(content: str) -> str:
-    """Return the policy's expression for an inline script or style."""
+    """Return the expression that allows an inline script or style, by the hash of its content."""
     digest = hashlib.sha256(content.encode()).digest()
     return f"'sha256-{base64.b64encode(digest).decode()}'"

@@ -12,7 +12,9 @@ SCRIPT_SOURCE = re.compile(r'<script src="([^"]+)"')
 
 
 def with_preloads(page: str) -> str:
-    """Add preload links in front of the first script, which would delay them.
+    """Add a preload link for each script file of a page, in front of its first script.
+
+    Behind it they would be found late, because the parser stops at a script.
 
     >>> with_preloads('<script>start()</script><script src="a.js">').partition("<script>")[0]
     '<link rel="preload" href="a.js" as="script" fetchpriority="low">'

@@ -1,6 +1,6 @@
 """The phase after the generator: turn its output into the published site."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -47,11 +47,12 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
     pages = {
         path: inserts.insert(page, prepared.inserts) for path, page in read_pages(site).items()
     }
-    candidates = {path: find_page_file(path, prepared.page_files) for path in pages}
-    page_files = {path: page_file for path, page_file in candidates.items() if page_file}
-    problems = list(script_problems(pages, page_files, templates))
-    if problems:
-        raise PublishError("\n".join(problems))
+    page_files = {
+        path: page_file
+        for path in pages
+        if (page_file := find_page_file(path, prepared.page_files))
+    }
+    check_scripts(pages, page_files, templates)
     with ThreadPoolExecutor(max_workers=1) as thread:
         # KaTeX runs in another process while the pictures are drawn. It gets a copy of the pages,
         # because their Open Graph tags are added meanwhile.
@@ -86,9 +87,17 @@ def read_pages(site: Path) -> dict[str, str]:
 def write_pages(
     site: Path, pages: Mapping[str, str], typeset: Mapping[Formula, str], project: Project
 ) -> None:
-    """Write pages with formulas, aligned tables, names that break, search worker and preloads."""
+    """Complete each page and write it: formulas, tables, long names, search and preloads.
+
+    Args:
+        site: the folder of the site.
+        pages: the HTML of each page, by its path in the site.
+        typeset: the HTML of each formula.
+        project: the project.
+    """
 
     def look_up_matrix(reference: str) -> LabelledArray:
+        """Return the numbers that a formula shows as a table, and the words at their axes."""
         array = np.asarray(look_up(reference, project.examples.steps))
         return LabelledArray(array, labels_of(look_up_labels(reference)))
 
@@ -121,7 +130,8 @@ def typeset_formulas(
 ) -> dict[Formula, str]:
     """Return KaTeX's HTML of each formula of the pages.
 
-    All are typeset at once, because starting KaTeX takes longer than running it.
+    All are typeset at once, because starting KaTeX takes longer than running it. An error message
+    locates a formula in the first page that has it.
     """
     page_file_of_formula = formulas.first_pages(
         (page_files[path], pages[path]) for path in sorted(page_files)
@@ -133,12 +143,19 @@ def typeset_formulas(
     return formulas.typeset(page_file_of_formula, project, locate)
 
 
-def script_problems(
+def check_scripts(
     pages: Mapping[str, str], page_files: Mapping[str, PageFile], templates: Sequence[str]
-) -> Iterator[str]:
-    """Yield messages about inline scripts that come from no template."""
+) -> None:
+    """Check that all inline scripts of the pages come from templates.
+
+    Raises:
+        PublishError: if a script does not; the message has a line for each, with its page.
+    """
     allowed = inline_scripts.allowed_scripts(templates)
+    problems = []
     for path, page in pages.items():
         location = f"{page_files[path].file}: " if path in page_files else ""
         for problem in inline_scripts.forbidden_scripts(page, allowed):
-            yield f"{location}site/{path}: {problem}"
+            problems.append(f"{location}site/{path}: {problem}")
+    if problems:
+        raise PublishError("\n".join(problems))

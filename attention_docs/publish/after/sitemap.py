@@ -8,9 +8,10 @@ LAST_MODIFIED = re.compile(r"(?<=<lastmod>)[^<]*")
 
 
 def set_date(site: Path, day: str) -> None:
-    """Write a day into a site's sitemap; do nothing if the day is empty or there is no sitemap."""
+    """Replace all dates in a site's sitemap by a day; an empty day or a missing sitemap is fine."""
     sitemap = site / "sitemap.xml"
     if day and sitemap.is_file():
         content = LAST_MODIFIED.sub(day, sitemap.read_text(encoding="utf-8")).encode()
         sitemap.write_bytes(content)
+        # A time of 0 makes the archive reproducible.
         sitemap.with_suffix(".xml.gz").write_bytes(gzip.compress(content, mtime=0))
