@@ -6,7 +6,9 @@ import numpy as np
 
 from attention_docs import examples
 from attention_docs.arrays import Array
-from attention_docs.publish.before.figures.claims import claim
+from attention_docs.examples.course_sentence import FEATURES, WORDS
+from attention_docs.publish.before.figures.claims import claim, labels_of_largest
+from attention_docs.publish.before.figures.course import BIRDS, THEY
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     WEIGHTS,
     output_figure,
@@ -40,16 +42,24 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import number
 from attention_docs.render.references import step_name
 
-# The geometry of the figure of two heads, in pixels.
-HEAD_CELL, HEAD_ROWS, HEADS_TOP, HEADS_GAP = (18, 20), 5, 80, 18
+# The figure of two heads, in pixels: the size of a cell, the upper side of the first matrix, the
+# room between the heads and between the weights and the output of a head, and that at the left.
+HEAD_CELL, HEADS_TOP, HEADS_GAP = (18, 20), 80, 18
+OUTPUT_GAP = 36
+WORDS_X, THEY_X = 76, 36
+# A number of the figure of blocks: the side of its cell, and the side of its frame.
+NUMBER_SIDE, FRAME_SIDE = 28, 25
 TOKENS = ["bird", "boat", "seaplane"]
+BIRD, BOAT, SEAPLANE = range(3)
+AFLOAT = 1  # the second feature of the values
 
 
 @site_figure
 def self_attention_scores(steps_of: StepsOf) -> Html:
     r"""The query of the seaplane, row 3 of $\query{Q}$, meets its key, column 3 of $\key{K}^\top$.
     Their dot product is the score in row 3, column 3 of $\scores{S}$."""
-    return scores_figure(steps_of("self_attention"), 2, 2, TOKENS, TOKENS)
+    steps = steps_of("self_attention")
+    return scores_figure(steps, row=SEAPLANE, column=SEAPLANE, queries=TOKENS, keys=TOKENS)
 
 
 @site_figure
@@ -57,8 +67,14 @@ def self_attention_output(steps_of: StepsOf) -> Html:
     r"""The weights of the bird, row 1 of $\weights{A}$, average column 2 of $\value{V}$, which says
     how far each of the three is *afloat*. The result is in row 1, column 2 of the output
     $\output{O}$."""
-    features = examples.labels("self_attention", "V")[1]
-    return output_figure(steps_of("self_attention"), 0, 1, TOKENS, TOKENS, features)
+    return output_figure(
+        steps_of("self_attention"),
+        row=BIRD,
+        column=AFLOAT,
+        queries=TOKENS,
+        keys=TOKENS,
+        features=examples.labels("self_attention", "V")[1],
+    )
 
 
 @site_figure
@@ -66,13 +82,10 @@ def self_attention_lines(steps_of: StepsOf) -> Html:
     r"""Who looks at whom. The thicker a line, the larger the weight. Bird and boat look at each
     other and at the seaplane, which looks mostly at itself."""
     weights = steps_of("self_attention")["weights"]
-    first_looks_away = weights[0, [1, 2]].min() > weights[0, 0]
-    second_looks_away = weights[1, [0, 2]].min() > weights[1, 1]
-    claim(
-        first_looks_away and second_looks_away,
-        "Bird and boat look at each other and at the seaplane",
-    )
-    claim(weights[2, 2] > 3 / 4, "which looks mostly at itself")
+    for token, others in ((BIRD, [BOAT, SEAPLANE]), (BOAT, [BIRD, SEAPLANE])):
+        looks_at_others = weights[token, others].min() > weights[token, token]
+        claim(looks_at_others, "Bird and boat look at each other and at the seaplane")
+    claim(weights[SEAPLANE, SEAPLANE] > 3 / 4, "which looks mostly at itself")
     return attention_lines(weights, TOKENS)
 
 
@@ -84,9 +97,9 @@ def self_attention_plane(steps_of: StepsOf) -> Html:
     steps = steps_of("self_attention")
     claim(repeats_two_features(steps["X"]), "two repeat them")
     inputs = [Points("inputs X", steps["X"][:, :2], TOKENS, "input")]
-    values, outputs = values_and_outputs(steps, TOKENS, TOKENS)
+    points = outputs_and_values(steps, queries=TOKENS, keys=TOKENS)
     features = examples.labels("self_attention", "V")[1]
-    return plane_figure("Self-attention: points", inputs, [outputs, values], features)
+    return plane_figure("Self-attention: points", inputs, points, features)
 
 
 @site_figure
@@ -96,24 +109,30 @@ def self_attention_space(steps_of: StepsOf) -> Html:
     its own value, from which it takes most. The inputs are not drawn, because they have four
     features and live in another space."""
     steps = steps_of("values_in_space")
-    distances = np.linalg.norm(steps["V"] - steps["output"][2], axis=1)
-    claim(distances.argmin() == 2, "The output of the seaplane lies close to its own value")
-    claim(steps["weights"][2].argmax() == 2, "from which it takes most")
-    values, outputs = values_and_outputs(steps, TOKENS, TOKENS)
-    features = examples.labels("values_in_space", "V")[1]
+    distances = np.linalg.norm(steps["V"] - steps["output"][SEAPLANE], axis=1)
+    claim(distances.argmin() == SEAPLANE, "The output of the seaplane lies close to its own value")
+    claim(steps["weights"][SEAPLANE].argmax() == SEAPLANE, "from which it takes most")
     # The labels of the outputs, which come first, are left of their points, so that the two labels
     # of the seaplane do not overlap.
-    return space_figure(
-        "Self-attention: values and outputs", features, [outputs, values], size=(2, 2, 1)
-    )
+    points = outputs_and_values(steps, queries=TOKENS, keys=TOKENS)
+    features = examples.labels("values_in_space", "V")[1]
+    name = "Self-attention: values and outputs"
+    return figure(scatter_3d(name, features, points, (2, 2, 1)), name)
 
 
 @site_figure
 def cross_attention_output(steps_of: StepsOf) -> Html:
     r"""Each row of $\weights{A}$ holds the weights of one average of the three values, so the
     output $\output{O}$ has a row for each query."""
-    features = examples.labels("cross_attention", "V")[1]
-    return output_figure(steps_of("cross_attention"), 0, 0, TOKENS[:2], TOKENS, features)
+    queries, keys = examples.labels("cross_attention", "weights")
+    return output_figure(
+        steps_of("cross_attention"),
+        row=BIRD,
+        column=0,
+        queries=queries,
+        keys=keys,
+        features=examples.labels("cross_attention", "V")[1],
+    )
 
 
 @site_figure
@@ -127,13 +146,14 @@ def cross_attention_plane(steps_of: StepsOf) -> Html:
     claim(repeats_two_features(x_q), "which the other two repeat")
     claim(repeats_two_features(x_kv), "which the other two repeat")
     claim({*map(tuple, x_q)} <= {*map(tuple, x_kv)}, "their features are equal")
+    queries, keys = examples.labels("cross_attention", "weights")
     inputs = [
-        Points("X_q", x_q[:, :2], TOKENS[:2], "input"),
-        Points("X_kv", x_kv[:, :2], TOKENS, "input"),
+        Points("X_q", x_q[:, :2], queries, "input"),
+        Points("X_kv", x_kv[:, :2], keys, "input"),
     ]
-    values, outputs = values_and_outputs(steps, TOKENS, TOKENS[:2])
+    points = outputs_and_values(steps, queries, keys)
     features = examples.labels("cross_attention", "V")[1]
-    return plane_figure("Cross-attention: points", inputs, [outputs, values], features)
+    return plane_figure("Cross-attention: points", inputs, points, features)
 
 
 @site_figure
@@ -143,9 +163,9 @@ def cross_attention_lines(steps_of: StepsOf) -> Html:
     in French and *car* after it in English."""
     weights = steps_of("two_sequences")["weights"]
     french, english = examples.labels("two_sequences", "weights")
-    looked_at = [english[column] for column in weights.argmax(axis=1)]
-    claim(looked_at == ["car", "green"], "looks at the English word that is to be translated next")
-    claim(weights[0].argmax() > weights[1].argmax(), "The thickest lines cross")
+    seen = labels_of_largest(weights, english)
+    claim(seen == ["car", "green"], "looks at the English word that is to be translated next")
+    claim(english.index("car") > english.index("green"), "The thickest lines cross")
     return attention_lines(weights, french, english)
 
 
@@ -157,14 +177,13 @@ def cross_attention_space(steps_of: StepsOf) -> Html:
     and a value have no space in common."""
     steps = steps_of("two_sequences")
     french, english = examples.labels("two_sequences", "weights")
-    drawn_to = [english[column] for column in steps["weights"].argmax(axis=1)]
-    claim(drawn_to[0] == "car", "The output of *la* is drawn towards the value of *car*")
-    claim(drawn_to[1] == "green", "that of *voiture* towards the value of *green*")
-    values, outputs = values_and_outputs(steps, english, french)
+    seen_by_la, seen_by_voiture = labels_of_largest(steps["weights"], english)
+    claim(seen_by_la == "car", "The output of *la* is drawn towards the value of *car*")
+    claim(seen_by_voiture == "green", "that of *voiture* towards the value of *green*")
+    points = outputs_and_values(steps, queries=french, keys=english)
     features = examples.labels("two_sequences", "V")[1]
-    return space_figure(
-        "Cross-attention: values and outputs", features, [outputs, values], (2, 2, 2)
-    )
+    name = "Cross-attention: values and outputs"
+    return figure(scatter_3d(name, features, points, (2, 2, 2)), name)
 
 
 @site_figure
@@ -175,59 +194,58 @@ def heads_of_a_sentence(steps_of: StepsOf) -> Html:
     *air* from head 1 and most of its *reason* from head 2. A strong colour is a number far from
     zero."""
     steps = steps_of("course_heads")
-    words = examples.labels("course_heads", "weights_1")[0]
-    weights_1, weights_2 = steps["weights_1"], steps["weights_2"]
-    features = examples.labels("course_heads", "added_1")[1]
-    they, air, reason = words.index("they"), features.index("air"), features.index("reason")
-    claim(words[weights_1[they].argmax()] == "birds", "*they* looks at *birds*")
-    looked_at = weights_2.argmax(axis=1).tolist()
-    claim(looked_at == [0, 0, 1, 2, 3], "each word looks at the word before it")
-    added_1, added_2 = steps["added_1"][they], steps["added_2"][they]
-    claim(added_1[air] > added_2[air] == 0, "*air* from head 1")
-    claim(added_2[reason] > added_1[reason], "most of its *reason* from head 2")
-    panels = [_heads_attend(steps, they)]
-    for name, step in (("Side by side", "side_by_side"), ("Mixed by W_O", "output")):
-        grid = cells.Grid(36, HEADS_TOP, HEAD_CELL, *steps[step].shape)
-        mark = cells.draw_row_labels(grid, [""] * they + ["they"])
-        body = word_cells(grid, steps[step], "output", examples.labels("course_heads", step)[1])
-        heading = label(grid.x, LINE_HEIGHT / 2, name, "start", font_weight="bold")
-        width, height = grid.right + 2, grid.bottom
-        panels.append(
-            Panel(
-                width, height, heading + body + mark, cells.describe(name, steps[step]), name=name
-            )
-        )
+    claim(steps["weights_1"][THEY].argmax() == BIRDS, "*they* looks at *birds*")
+    seen_in_head_2 = labels_of_largest(steps["weights_2"], WORDS)
+    claim(seen_in_head_2 == [WORDS[0], *WORDS[:-1]], "each word looks at the word before it")
+    added_1 = dict(zip(FEATURES, steps["added_1"][THEY], strict=True))
+    added_2 = dict(zip(FEATURES, steps["added_2"][THEY], strict=True))
+    claim(added_1["air"] > added_2["air"] == 0, "*air* from head 1")
+    claim(added_2["reason"] > added_1["reason"], "most of its *reason* from head 2")
+    panels = [
+        _heads_attend(steps),
+        _outputs_of_heads("Side by side", steps["side_by_side"], "side_by_side"),
+        _outputs_of_heads("Mixed by W_O", steps["output"], "output"),
+    ]
     return beside(panels, "Two heads, side by side and mixed")
 
 
-def _heads_attend(steps: Mapping[str, Array], they: int) -> Panel:
-    """Draw the weights of two heads, one below the other, and the output of each."""
+def _outputs_of_heads(name: str, matrix: Array, step: str) -> Panel:
+    """Draw a matrix with the features over its columns, and at its rows only the word "they"."""
+    features = examples.labels("course_heads", step)[1]
+    grid = cells.Grid(THEY_X, HEADS_TOP, HEAD_CELL, *matrix.shape)
+    body = [
+        label(grid.x, LINE_HEIGHT / 2, name, "start", font_weight="bold"),
+        word_cells(grid, matrix, "output", features),
+        cells.draw_row_labels(grid, [""] * THEY + ["they"]),
+    ]
+    description = cells.describe(name, matrix)
+    return Panel(grid.right + 2, grid.bottom, "".join(body), description, name=name)
+
+
+def _heads_attend(steps: Mapping[str, Array]) -> Panel:
+    """Draw the weights of two heads, one below the other, each with its output beside it."""
+    name = "Each head attends"
     words, features = examples.labels("course_heads", "head_1")
-    body = [label(76, LINE_HEIGHT / 2, "Each head attends", "start", font_weight="bold")]
-    description = []
+    body = [label(WORDS_X, LINE_HEIGHT / 2, name, "start", font_weight="bold")]
+    descriptions = []
+    y: float = HEADS_TOP
     for head in (1, 2):
         weights, output = steps[f"weights_{head}"], steps[f"head_{head}"]
-        top = HEADS_TOP + (head - 1) * (HEAD_ROWS * HEAD_CELL[1] + HEADS_GAP)
-        grid = cells.Grid(76, top, HEAD_CELL, *weights.shape)
-        result = cells.Grid(grid.right + 36, top, HEAD_CELL, *output.shape)
-        is_first = head == 1
+        weights_grid = cells.Grid(WORDS_X, y, HEAD_CELL, *weights.shape)
+        output_grid = cells.Grid(weights_grid.right + OUTPUT_GAP, y, HEAD_CELL, *output.shape)
+        is_first = head == 1  # The columns have their labels once, at the top.
         body += [
-            vertical_label(8, top + grid.height / 2, f"head {head}"),
-            cells.draw_row_labels(grid, words),
-            word_cells(grid, weights, "weights", words if is_first else []),
-            label(result.x - 18, result.row_middle(2), "V ="),
-            word_cells(result, output, "output", features if is_first else []),
+            vertical_label(8, weights_grid.middle_y, f"head {head}"),
+            cells.draw_row_labels(weights_grid, words),
+            word_cells(weights_grid, weights, "weights", words if is_first else []),
+            label(output_grid.x - OUTPUT_GAP / 2, output_grid.middle_y, "V ="),
+            word_cells(output_grid, output, "output", features if is_first else []),
         ]
-        description += [
-            cells.describe(f"Weights of head {head}", weights),
-            cells.describe(f"Output of head {head}", output),
-        ]
+        descriptions.append(cells.describe(f"Weights of head {head}", weights))
+        descriptions.append(cells.describe(f"Output of head {head}", output))
+        y = weights_grid.bottom + HEADS_GAP
     return Panel(
-        result.right + 2,
-        top + result.height,
-        "".join(body),
-        " ".join(description),
-        name="Each head attends",
+        output_grid.right + 2, output_grid.bottom, "".join(body), " ".join(descriptions), name=name
     )
 
 
@@ -258,36 +276,39 @@ def heads_side_by_side(steps_of: StepsOf) -> Html:
     return beside(panels, "Weights of two heads")
 
 
-def values_and_outputs(
-    steps: Mapping[str, Array], values: list[str], outputs: list[str]
+def outputs_and_values(
+    steps: Mapping[str, Array], queries: list[str], keys: list[str]
 ) -> list[Points]:
-    """Return the points of the values, outlined, and of the outputs in the same space."""
+    """Return the points of the outputs and, outlined, of the values in the same space.
+
+    The outputs have the words of the queries, and the values those of the keys.
+    """
     return [
-        Points("values V", steps["V"], values, "value", outlined=True),
-        Points("outputs O", steps["output"], outputs, "output"),
+        Points("outputs O", steps["output"], queries, "output"),
+        Points("values V", steps["V"], keys, "value", outlined=True),
     ]
 
 
 def repeats_two_features(x: Array) -> bool:
-    """Return whether features 3 and 4 repeat 1 and 2, so that a drawing of two shows all four."""
+    """Whether features 3 and 4 of all tokens repeat 1 and 2, so that these two show all four."""
     return np.array_equal(x[:, 2:], x[:, :2])
 
 
 def plane_figure(
-    name: str, inputs: Sequence[Points], sets: Sequence[Points], features: Sequence[str]
+    name: str,
+    inputs: Sequence[Points],
+    values_and_outputs: Sequence[Points],
+    features: Sequence[str],
 ) -> Html:
-    """Draw inputs, with features from 0 to 1, beside values and outputs, from 0 to 2."""
+    """Draw the first two features of inputs beside the `features` of values and outputs.
+
+    The axes go from 0 to 1 for the inputs, and from 0 to 2 for the others.
+    """
     panels = [
         scatter_2d("Inputs", ["flies", "floats"], inputs, (1, 1)),
-        scatter_2d("Values and outputs", features, sets, (2, 2)),
+        scatter_2d("Values and outputs", features, values_and_outputs, (2, 2)),
     ]
     return beside(panels, name)
-
-
-def space_figure(
-    name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]
-) -> Html:
-    return figure(scatter_3d(name, axes, sets, size), name)
 
 
 @site_figure
@@ -301,58 +322,74 @@ def head_blocks(steps_of: StepsOf) -> Html:
     x = steps["X"]
     tokens, heads = len(x), 2
     width = x.shape[1] // heads
-    right = np.reshape(x, (tokens, heads, width)).transpose(1, 0, 2)
-    wrong = np.reshape(x, (heads, tokens, width))
-    claim(np.array_equal(right[0], steps["head_1"]), "two features of every token")
-    claim(
-        np.array_equal(wrong[0], steps["wrong_head_1"]),
-        "With the reshape alone, the first block has all of token 1",
-    )
-    claim(set(wrong[0].flat) == {*x[0], *x[1, :width]}, "all of token 1 and half of token 2")
+    head_blocks = np.reshape(x, (tokens, heads, width)).transpose(1, 0, 2)
+    blocks_of_reshape = np.reshape(x, (heads, tokens, width))
+    claim(np.array_equal(head_blocks[0], steps["head_1"]), "two features of every token")
+    first_block = blocks_of_reshape[0]
+    is_wrong_head = np.array_equal(first_block, steps["wrong_head_1"])
+    claim(is_wrong_head, "With the reshape alone, the first block has all of token 1")
+    has_token_and_half = set(first_block.flat) == {*x[0], *x[1, :width]}
+    claim(has_token_and_half, "all of token 1 and half of token 2")
+    # For each number of X: its indices, its place in memory, and what its indices become.
     token, column = np.indices(x.shape)
-    head, feature = column // width, column % width
+    head, feature = np.divmod(column, width)
     address = token * x.shape[1] + column
-    wrong_head, rest = address // (tokens * width), address % (tokens * width)
-    # The row and the column of each number on paper; a gap is half a cell.
+    wrong_head, address_in_block = np.divmod(address, tokens * width)
+    wrong_token, wrong_feature = np.divmod(address_in_block, width)
+    # The row and the column of each number on paper, with half a cell or more between blocks.
     states = {
         "all heads side by side, n × h d": (token, column),
-        "in memory, one list": (0 * token, address),
+        "in memory, one list": (np.zeros_like(address), address),
         "reshape, n × h × d": (token * (heads + 0.5) + head, feature),
         "transpose, h × n × d": (token, head * (width + 1.5) + feature),
         "instead, the reshape alone, h × n × d": (
-            rest // width,
-            wrong_head * (width + 1.5) + rest % width,
+            wrong_token,
+            wrong_head * (width + 1.5) + wrong_feature,
         ),
     }
-    panels = [_blocks(name, x, head, *indices) for name, indices in states.items()]
+    panels = [
+        _framed_numbers(name, x, rows, columns, is_dashed=head == 1)
+        for name, (rows, columns) in states.items()
+    ]
     return player(panels, "Cutting a list into heads")
 
 
-def _blocks(name: str, x: Array, head: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> Panel:
-    """Draw the numbers of a matrix at the given rows and columns, framed by their heads."""
-    side, body = 28, []
-    for index, value in np.ndenumerate(x):
-        left, upper = columns[index] * side + 2, rows[index] * side + 2
+def _framed_numbers(
+    name: str, matrix: Array, rows: np.ndarray, columns: np.ndarray, is_dashed: np.ndarray
+) -> Panel:
+    """Draw each number of a matrix in a frame of its own, anywhere on paper.
+
+    Args:
+        name: the name of the panel.
+        matrix: (m, n) the numbers.
+        rows: (m, n) how far down each stands, in cells.
+        columns: (m, n) how far right each stands, in cells.
+        is_dashed: (m, n) whether its frame is dashed.
+    """
+    body = []
+    for index, value in np.ndenumerate(matrix):
+        x, y = float(columns[index] * NUMBER_SIDE + 2), float(rows[index] * NUMBER_SIDE + 2)
         frame = element(
             "rect",
-            x=float(left),
-            y=float(upper),
-            width=side - 3,
-            height=side - 3,
+            x=x,
+            y=y,
+            width=FRAME_SIDE,
+            height=FRAME_SIDE,
             rx=4,
             fill="none",
-            stroke=colour("second" if head[index] else "first"),
+            stroke=colour("second" if is_dashed[index] else "first"),
             stroke_width=2,
-            stroke_dasharray="4 3" if head[index] else None,
+            stroke_dasharray="4 3" if is_dashed[index] else None,
             pointer_events="all",
         )
-        middle = (side - 3) / 2
-        digits = label(
-            float(left) + middle, float(upper) + middle, number(value), fill=colour(None)
-        )
-        body.append(cells.tag_index(frame + digits, x, index))
-    in_order = np.lexsort((columns.ravel(), rows.ravel()))
-    description = f"{name}: {', '.join(number(x.flat[i]) for i in in_order)}, row by row."
-    extent = ((columns.max() + 1) * side + 2, (rows.max() + 1) * side + 2)
-    group = element("g", *body, data_val=step_name(x), fill=FILLS["input"])
-    return Panel(float(extent[0]), float(extent[1]), group, description, name=name)
+        digits = label(x + FRAME_SIDE / 2, y + FRAME_SIDE / 2, number(value), fill=colour(None))
+        body.append(cells.tag_index(frame + digits, matrix, index))
+    by_row_and_column = np.lexsort((columns.ravel(), rows.ravel()))
+    numbers = ", ".join(number(matrix.flat[i]) for i in by_row_and_column)
+    return Panel(
+        float((columns.max() + 1) * NUMBER_SIDE + 2),
+        float((rows.max() + 1) * NUMBER_SIDE + 2),
+        element("g", *body, data_val=step_name(matrix), fill=FILLS["input"]),
+        f"{name}: {numbers}, row by row.",
+        name=name,
+    )
