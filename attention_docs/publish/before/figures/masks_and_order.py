@@ -1,6 +1,6 @@
 """The figures of "Masks and order"."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,8 @@ from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY, scale_of
 from attention_docs.render.figures.svg import LINE_HEIGHT, element, label, player, title
 from attention_docs.render.numbers import number
 
+CLOCK_RADIUS = 60
+
 
 @site_figure
 def window_of_three(steps_of: StepsOf) -> Html:
@@ -54,8 +56,10 @@ def window_weights(steps_of: StepsOf) -> Html:
     the weight zero. The large weight of row 3, column 6 is gone: the row divides its weight
     among its own position and two neighbours."""
     steps = steps_of("local_window_mask")
-    is_gone = steps["weights"][2].argmax() == 5 and steps["weights_masked"][2, 5] == 0
-    claim(is_gone, "The large weight of row 3, column 6 is gone")
+    row, column = 2, 5  # counted from 0
+    was_largest = steps["weights"][row].argmax() == column
+    is_gone = steps["weights_masked"][row, column] == 0
+    claim(was_largest and is_gone, "The large weight of row 3, column 6 is gone")
     scores, weights = steps["masked"], steps["weights_masked"]
     name = "Masked scores and their weights"
     return softmax_figure(name, scores, weights, hidden=~steps["mask"])
@@ -67,36 +71,47 @@ def masks_joined(steps_of: StepsOf) -> Html:
     columns are the keys. A pair with a tick takes part, and a pair with a cross does not. With both
     masks, a pair takes part where each of them allows it."""
     steps = steps_of("causal_padding")
-    padding = steps["right"][[0] * len(steps["causal"])]  # the same row for every query
-    panels = []
-    for name, mask, step in (
-        ("causal", steps["causal"], "causal"),
-        ("padding", padding, "weights_right"),
-        ("both", steps["causal_and_right"], "causal_and_right"),
-    ):
-        rows, columns = labels("causal_padding", step)
-        grid = Grid(62, 76, MIN_CELL, *mask.shape)
-        body = [
-            title(grid.middle_x, LINE_HEIGHT / 2, name, None),
-            draw_row_labels(grid, rows),
-            draw_upward_labels(grid, columns),
-            draw_cells(grid, mask, scale_of("sequential", name, mask), None, True),
-        ]
-        size = grid.right, grid.bottom
-        panels.append(Panel(*size, "".join(body), describe(name, mask), name=name))
+    words, _ = labels("causal_padding", "causal")
+    padded_words, _ = labels("causal_padding", "causal_and_right")
+    padding = steps["right"][[0] * len(padded_words)]  # the same row for every query
+    panels = [
+        _mask_of_words("causal", steps["causal"], words),
+        _mask_of_words("padding", padding, padded_words),
+        _mask_of_words("both", steps["causal_and_right"], padded_words),
+    ]
     return beside(panels, "Three masks")
+
+
+def _mask_of_words(name: str, mask: Array, words: Sequence[str]) -> Panel:
+    """Draw a mask with words at its rows and the same words, upwards, over its columns."""
+    grid = Grid(62, 76, MIN_CELL, *mask.shape)
+    scale = scale_of("sequential", name, mask)
+    body = [
+        title(grid.middle_x, LINE_HEIGHT / 2, name, None),
+        draw_row_labels(grid, words),
+        draw_upward_labels(grid, words),
+        draw_cells(grid, mask, scale, None, has_numbers=True),
+    ]
+    return Panel(grid.right, grid.bottom, "".join(body), describe(name, mask), name=name)
 
 
 @site_figure
 def masked_outputs(steps_of: StepsOf) -> Html:
     r"""The weights under this mask, and the outputs that they blend from the values."""
     steps = steps_of("clicked_mask")
+    words, features = labels("clicked_mask", "output")
     panels = [
-        _labelled_panel(
-            "clicked_mask", "weights", steps, "Weights", scale="sequential", role="weights"
+        _queries_by_keys(
+            "Weights", steps["weights"], [words, words], scale="sequential", role="weights"
         ),
-        _labelled_panel(
-            "clicked_mask", "output", steps, "Outputs", columns="features", role="output"
+        matrix_panel(
+            steps["output"],
+            "Outputs",
+            rows="queries",
+            columns="features",
+            row_labels=words,
+            column_labels=features,
+            role="output",
         ),
     ]
     return beside(panels, "Weights and outputs under a mask")
@@ -110,7 +125,8 @@ def mask_functions(steps_of: StepsOf) -> Html:
     both = steps["causal"] & steps["document"]
     claim(np.array_equal(steps["packed"], both), "a query sees a key if both rules allow it")
     rules = {"causal": "kv <= q", "document": "same document", "packed": "both"}
-    panels = [_labelled_panel("mask_functions", step, steps, name) for step, name in rules.items()]
+    tokens = labels("mask_functions", "packed")
+    panels = [_queries_by_keys(name, steps[step], tokens) for step, name in rules.items()]
     return beside(panels, "Two rules and both together")
 
 
@@ -121,19 +137,28 @@ def mask_blocks(steps_of: StepsOf) -> Html:
     steps = steps_of("mask_blocks")
     names = {"weights": "Weights of equal scores", "counts": "Pairs in blocks"}
     panels = [
-        _labelled_panel("mask_blocks", step, steps, name, scale="sequential", role="weights")
+        _queries_by_keys(
+            name, steps[step], labels("mask_blocks", step), scale="sequential", role="weights"
+        )
         for step, name in names.items()
     ]
     return beside(panels, "A mask and its blocks")
 
 
-def _labelled_panel(
-    example: str, step: str, steps: Mapping[str, Array], name: str, **options: Any
+def _queries_by_keys(
+    name: str, matrix: Array, words: Sequence[Sequence[str]], **options: Any
 ) -> Panel:
-    """Draw a mask or weights with the words of the example at its rows and columns."""
-    words = dict(zip(("row_labels", "column_labels"), labels(example, step), strict=True))
-    options = {"rows": "queries", "columns": "keys", **words, **options}
-    return matrix_panel(steps[step], name, **options)
+    """Draw a mask or weights, with words at the queries and at the keys.
+
+    Args:
+        name: the title.
+        matrix: (m, n) a row for each query, a column for each key.
+        words: m words of the queries, and n words of the keys.
+        options: more options of `matrix_panel`.
+    """
+    queries, keys = words
+    options |= {"rows": "queries", "columns": "keys"}
+    return matrix_panel(matrix, name, row_labels=queries, column_labels=keys, **options)
 
 
 @site_figure
@@ -142,39 +167,43 @@ def positional_clocks(steps_of: StepsOf) -> Html:
     as far to the right as the sine and as far up as the cosine, and these four numbers are the
     vector of the position. The first clock runs fast, and the second slowly."""
     steps = steps_of("positional_encoding")
-    matrix, (fast, slow) = steps["E"], steps["frequencies"]
-    claim(np.allclose(matrix[:, 0], np.sin(fast * np.arange(len(matrix)))), "to the right as the")
+    encodings, (fast, slow) = steps["E"], steps["frequencies"]
+    positions = np.arange(len(encodings))
+    claim(np.allclose(encodings[:, 0], np.sin(fast * positions)), "to the right as the")
     claim(fast > 2 * slow, "The first clock runs fast, and the second slowly")
-    states = [_clocks(matrix, position) for position in range(len(matrix))]
+    states = [_clocks_at(position, encodings) for position in positions.tolist()]
     return player(states, "Positions as clocks")
 
 
-def _clocks(matrix: Array, position: int) -> Panel:
-    """Draw the clocks of a position above its features, and of earlier positions faintly."""
-    radius, cell = 60, (64, 24)
-    row = matrix[position : position + 1]
-    grid = Grid(2, 2 * radius + 3.2 * LINE_HEIGHT, cell, 1, row.shape[1])
+def _clocks_at(position: int, encodings: Array) -> Panel:
+    """Draw the two clocks of a position, with earlier hands faintly, above its four features.
+
+    Args:
+        position: the position, from 0.
+        encodings: (positions, 4) sine and cosine of the first clock, and of the second.
+    """
+    features = encodings[position : position + 1]
+    grid = Grid(2, 2 * CLOCK_RADIUS + 3.2 * LINE_HEIGHT, (64, 24), 1, 4)
     body = []
     for clock, role in enumerate(("query", "key")):
-        x = grid.x + (2 * clock + 1) * cell[0]
+        coordinates = encodings[:, 2 * clock : 2 * clock + 2]
         hands = [
-            Hand(
-                matrix[t : t + 1, 2 * clock : 2 * clock + 2],
-                role=role,
-                opacity=1 if t == position else 0.2,
-            )
+            Hand(coordinates[t : t + 1], role=role, opacity=1 if t == position else 0.2)
             for t in range(position + 1)
         ]
+        x = grid.column_middle(2 * clock + 0.5)
         body.append(label(x, LINE_HEIGHT / 2, f"clock {clock}", font_weight="bold"))
-        body.append(dial(x, LINE_HEIGHT + radius + 4, radius, hands, 1))
-    scale = scale_of("diverging", "E", matrix, "input")
-    body += [
-        draw_column_labels(grid, ["sine", "cosine"] * 2),
-        draw_cells(grid, row, scale, None, True),
-    ]
-    description = f"Sine and cosine of each clock: {', '.join(map(number, row[0]))}."
-    height = grid.bottom
-    return Panel(grid.width + 4, height, "".join(body), description, name=f"position {position}")
+        body.append(dial(x, LINE_HEIGHT + CLOCK_RADIUS + 4, CLOCK_RADIUS, hands, length=1))
+    scale = scale_of("diverging", "E", encodings, "input")
+    body.append(draw_column_labels(grid, ["sine", "cosine"] * 2))
+    body.append(draw_cells(grid, features, scale, None, has_numbers=True))
+    return Panel(
+        grid.right + 2,
+        grid.bottom,
+        "".join(body),
+        f"Sine and cosine of each clock: {', '.join(map(number, features[0]))}.",
+        name=f"position {position}",
+    )
 
 
 @site_figure
@@ -183,45 +212,58 @@ def positional_heatmap(steps_of: StepsOf) -> Html:
     grey is positive, olive is negative. The features of the first clocks change from position
     to position, and those of the last ones hardly change."""
     positions, features = 64, 16
-    matrix = sinusoidal_positions(positions, features)
-    change = np.abs(np.diff(matrix, axis=0)).max(axis=0)
+    encodings = sinusoidal_positions(positions, features)
+    change = np.abs(np.diff(encodings, axis=0)).max(axis=0)
     claim(change[-1] < change[0] / 100, "those of the last ones hardly change")
-    width, height, left, top, levels = 8, 11, 62, 22, 5
-    paths: dict[int, list[str]] = {}
-    for (position, feature), value in np.ndenumerate(matrix):
-        level = round(levels * float(value))
-        corner = f"M{left + position * width} {top + feature * height}"
-        paths.setdefault(level, []).append(f"{corner}h{width}v{height}h-{width}z")
-    squares = [
-        element(
-            "path",
-            d="".join(corners),
-            fill=FILLS["input"] if level > 0 else MINUS,
-            fill_opacity=OPACITY * abs(level) / levels,
-        )
-        for level, corners in sorted(paths.items())
-        if level
-    ]
-    right, bottom = left + positions * width, top + features * height
+    grid = Grid(62, 22, (8, 11), features, positions)
     frame = element(
         "path",
-        d=f"M{left} {top}H{right}V{bottom}H{left}z",
+        d=f"M{grid.x} {grid.y}H{grid.right}V{grid.bottom}H{grid.x}z",
         fill="none",
         stroke="currentColor",
         stroke_opacity=0.35,
     )
-    ticks = [small(left + (t + 0.5) * width, 10, number(t)) for t in range(0, positions, 10)]
-    rows = [
-        small(left - 6, top + (4 * clock + 1) * height, f"clock {2 * clock}", "end")
-        for clock in range(features // 4)
+    ticks = [small(grid.column_middle(t), 10, number(t)) for t in range(0, positions, 10)]
+    # Every second clock; its name is between its sine and its cosine.
+    clock_names = [
+        small(grid.x - 6, grid.row_middle(2 * clock + 0.5), f"clock {clock}", "end")
+        for clock in range(0, features // 2, 2)
     ]
     description = (
         f"A matrix of {number(positions)} positions (columns) and {number(features)} features "
         "(rows). The first rows change their sign every few positions, and the last rows stay "
         "near 0 and 1."
     )
-    body = "".join([*squares, frame, *ticks, *rows])
-    return figure(Panel(right, bottom + 2, body, description), "Positions in sixteen features")
+    body = "".join([*_squares_by_level(encodings, grid), frame, *ticks, *clock_names])
+    return figure(
+        Panel(grid.right, grid.bottom + 2, body, description), "Positions in sixteen features"
+    )
+
+
+def _squares_by_level(encodings: np.ndarray, grid: Grid) -> list[str]:
+    """Draw numbers from -1 to 1 as squares of few opacities, all of the same one as a single path.
+
+    Args:
+        encodings: (positions, features) the numbers.
+        grid: the geometry of the transpose, with features at the rows.
+    """
+    levels = 5
+    paths: dict[int, str] = {}
+    for (position, feature), value in np.ndenumerate(encodings):
+        level = round(levels * float(value))
+        box = grid.box(feature, position)
+        square = "M{x} {y}h{width}v{height}h-{width}z".format(**box)
+        paths[level] = paths.get(level, "") + square
+    return [
+        element(
+            "path",
+            d=path,
+            fill=FILLS["input"] if level > 0 else MINUS,
+            fill_opacity=OPACITY * abs(level) / levels,
+        )
+        for level, path in sorted(paths.items())
+        if level
+    ]
 
 
 @site_figure
@@ -231,11 +273,18 @@ def positional_shift(steps_of: StepsOf) -> Html:
     positions after it. After position 3 there is no such key."""
     scores = steps_of("positional_encoding")["shifted_scores"]
     claim(np.allclose(scores[1:, 1:], scores[:-1, :-1]), "The scores of each diagonal are equal")
-    claim(scores.argmax(axis=1)[:4].tolist() == [2, 3, 4, 5], "the largest score of a query")
-    positions = [str(position) for position in range(len(scores))]
-    words = {"row_labels": positions, "column_labels": positions}
-    sides = {"rows": "position of the query", "columns": "position of the key"}
-    return heatmap(scores, "Scores of positions", role="scores", **sides, **words)
+    positions = np.arange(len(scores))
+    looks_two_on = np.array_equal(scores[:-2].argmax(axis=1), positions[2:])
+    claim(looks_two_on, "the largest score of a query")
+    return heatmap(
+        scores,
+        "Scores of positions",
+        rows="position of the query",
+        columns="position of the key",
+        row_labels=[str(position) for position in positions],
+        column_labels=[str(position) for position in positions],
+        role="scores",
+    )
 
 
 @site_figure
@@ -244,17 +293,19 @@ def positional_products(steps_of: StepsOf) -> Html:
     as the fast clock comes round."""
     steps = steps_of("positional_encoding")
     products = steps["products"]
-    distances, t = np.arange(len(products)), np.linspace(0, len(products) - 1, 101)
-    curve = np.cos(np.outer(t, steps["frequencies"])).sum(axis=1)
+    distances = np.arange(len(products))
+    # The same products between whole distances, too.
+    fine_distances = np.linspace(0, distances[-1], 101)
+    curve = np.cos(np.outer(fine_distances, steps["frequencies"])).sum(axis=1)
     lowest = curve.argmin()
     claim(np.all(np.diff(curve[: lowest + 1]) < 0), "It falls at first")
     claim(np.all(np.diff(curve[lowest:]) > 0), "rises again")
     series = [
-        Series("dot product", t, curve, "scores"),
+        Series("dot product", fine_distances, curve, "scores"),
         Series("", distances, products, "scores", line=False, points=True),
     ]
     axes = (
-        Axis("distance", tuple(range(len(products)))),
+        Axis("distance", distances.tolist()),
         Axis("dot product", (-0.5, 0, 0.5, 1, 1.5, 2)),
     )
     name = "Dot product of two positions"
