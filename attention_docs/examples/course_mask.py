@@ -75,6 +75,7 @@ from attention_docs.examples.course_sentence import (
     VALUE_FEATURES,
     WORDS,
     given_matrices,
+    project,
     round_off,
     swap_nouns,
 )
@@ -97,12 +98,17 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Attend with head 1 without a mask, with the causal mask, and with a mask after the softmax.
+
+    `masked_late` are the weights of the last, and `late_sums` the sums of their rows.
+    """
     matrices = given_matrices(xp)
     with_positions = matrices["X"] + matrices["E"]
-    q, k, v = project(matrices, with_positions)
+    q, k, v = project(matrices, with_positions, head=1)
     attention = attention_steps(q, k, v, is_causal=True)
     with_positions_swapped = swap_nouns(xp, matrices["X"]) + matrices["E"]
-    attention_swapped = attention_steps(*project(matrices, with_positions_swapped), is_causal=True)
+    swapped = project(matrices, with_positions_swapped, head=1)
+    attention_swapped = attention_steps(*swapped, is_causal=True)
     open_weights = attention_steps(q, k, v).weights
     mask = causal_mask(with_positions.shape[0], xp=xp)
     masked_late = xp.where(mask, open_weights, xp.asarray(0.0))
@@ -118,12 +124,3 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "masked_swapped": attention_swapped.masked,
         "weights_swapped": attention_swapped.weights,
     }
-
-
-def project(matrices: dict[str, Array], with_positions: Array) -> tuple[Array, Array, Array]:
-    """Return the queries, keys and values of head 1."""
-    return (
-        with_positions @ matrices["W_Q_1"],
-        with_positions @ matrices["W_K_1"],
-        with_positions @ matrices["W_V"],
-    )
