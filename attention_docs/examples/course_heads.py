@@ -154,6 +154,7 @@ from attention_docs.examples.course_sentence import (
     VALUE_FEATURES,
     WORDS,
     given_matrices,
+    project,
     round_off,
 )
 
@@ -187,15 +188,18 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the steps of both heads, the sum of their outputs, and one head in place of two.
+
+    `added_1` and `added_2` are the summands of `output`, one of each head.
+    """
     matrices = given_matrices(xp)
     with_positions = matrices["X"] + matrices["E"]
-    v = with_positions @ matrices["W_V"]
-    q_1, k_1, q_2, k_2 = (
-        with_positions @ matrices[f"W_{name}"] for name in ("Q_1", "K_1", "Q_2", "K_2")
-    )
+    q_1, k_1, v = project(matrices, with_positions, head=1)
+    q_2, k_2, _ = project(matrices, with_positions, head=2)  # the values are those of head 1
     head_1 = attention_steps(q_1, k_1, v, is_causal=True)
     head_2 = attention_steps(q_2, k_2, v, is_causal=True)
-    both_queries, both_keys = xp.concat([q_1, q_2], axis=1), xp.concat([k_1, k_2], axis=1)
+    both_queries = xp.concat([q_1, q_2], axis=1)
+    both_keys = xp.concat([k_1, k_2], axis=1)
     one_head = attention_steps(both_queries, both_keys, v, is_causal=True)
     they_scores = xp.stack([head.scores[THEY, :] for head in (head_1, head_2, one_head)])
     unmasked_scores = round_off(xp, attention_steps(q_2, k_2, v).scores)
