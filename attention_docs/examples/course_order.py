@@ -161,15 +161,24 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Attend in both orders of the words, without and with positions, but without a mask.
+
+    `angle` is the angle between the clock hands of neighbouring positions, in degrees.
+    """
     matrices = given_matrices(xp)
-    x, e, w_q, w_k, w_v = (matrices[name] for name in ("X", "E", "W_Q_1", "W_K_1", "W_V"))
+    x, e = matrices["X"], matrices["E"]
+    w_q, w_k, w_v = matrices["W_Q_1"], matrices["W_K_1"], matrices["W_V"]
     x_swapped = swap_nouns(xp, x)
 
     def attend(rows: Array) -> AttentionSteps:
+        """Return the steps of head 1 for these rows."""
         return attention_steps(rows @ w_q, rows @ w_k, rows @ w_v)
 
     words, words_swapped = attend(x), attend(x_swapped)
     with_positions, with_positions_swapped = attend(x + e), attend(x_swapped + e)
+    clock_1, clock_2 = FEATURES.index("clock 1"), FEATURES.index("clock 2")
+    # Clock hands have length 1, so their dot product is the cosine of the angle.
+    cosine = e[0, clock_1] * e[1, clock_1] + e[0, clock_2] * e[1, clock_2]
     return {
         "X": x,
         "X_swapped": x_swapped,
@@ -182,8 +191,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "with_positions_swapped": x_swapped + e,
         "W_Q": w_q,
         "W_K": w_k,
-        # Clock hands have length 1, so their dot product is the cosine of the angle.
-        "angle": xp.acos(e[0, 5] * e[1, 5] + e[0, 6] * e[1, 6]) * (180 / math.pi),
+        "angle": xp.acos(cosine) * (180 / math.pi),
         "K_with_positions": (x + e) @ w_k,
         "they_query": (x + e)[THEY, :] @ w_q,
         "they_scores": round_off(xp, with_positions.scores[THEY, :]),
