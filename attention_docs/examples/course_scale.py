@@ -54,8 +54,15 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the scores and weights of "birds" without and with the scale, and as the scores grow.
+
+    `scores_of_pass`, `weights_by_d` and `slope_by_d` are for scores as large as d features make
+    them, for each d of D.
+    """
     matrices = given_matrices(xp)
-    q, k = matrices["X"][BIRDS, :] @ matrices["W_Q_1"], matrices["X"] @ matrices["W_K_1"]
+    x = matrices["X"]
+    q = x[BIRDS, :] @ matrices["W_Q_1"]
+    k = x @ matrices["W_K_1"]
     d = xp.asarray(D, dtype=xp.float64)
     scores = k @ q
     scaled = scores / k.shape[1] ** 0.5
