@@ -67,11 +67,12 @@ they 5 x 7
 """
 
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy
 
 from attention_docs.arrays import Array
-from attention_docs.examples.course_heads import steps as heads
+from attention_docs.examples import course_heads
 from attention_docs.examples.course_sentence import FEATURES, RULE, THEY, WORDS, given_matrices
 
 TITLE = "A block: sums, norms and a feed-forward network"
@@ -94,42 +95,56 @@ LABELS = {
 }
 
 
+class FeedForward(NamedTuple):
+    """The input and the output of the ReLU, and the output of the whole network, for each row."""
+
+    relu_input: Array
+    hidden: Array
+    output: Array
+
+
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    attention = heads(xp)
+    """Return the output of both heads, `added`, and the steps of the block around them."""
+    attention = course_heads.steps(xp)
     return {
         "added": attention["output"],
         **block(xp, attention["with_positions"], attention["output"]),
     }
 
 
-def block(xp: ModuleType, with_positions: Array, added: Array) -> dict[str, Array]:
-    """Return the steps of a block from the first residual sum on; `output` is its output."""
-    summed = with_positions + added
+def block(xp: ModuleType, with_positions: Array, attention_output: Array) -> dict[str, Array]:
+    """Add attention and a feed-forward network to the input, with a norm after each sum.
+
+    Returns the steps by name: `before` and `hidden` are the input and the output of the ReLU,
+    `fed` is the output of the network, and `they` has the row of "they" after each of STAGES.
+    """
+    summed = with_positions + attention_output
     mean, variance = mean_and_variance(xp, summed)
     normed = layer_norm(xp, summed)
-    before, hidden, fed = feed_forward(xp, normed)
-    output = layer_norm(xp, normed + fed)
-    stages = [with_positions, summed, normed, normed + fed, output]
+    network = feed_forward(xp, normed)
+    summed_again = normed + network.output
+    output = layer_norm(xp, summed_again)
+    stages = [with_positions, summed, normed, summed_again, output]
     return {
         "with_positions": with_positions,
         "summed": summed,
         "mean": mean[:, 0],
         "variance": variance[:, 0],
         "normed": normed,
-        "before": before,
-        "hidden": hidden,
-        "fed": fed,
+        "before": network.relu_input,
+        "hidden": network.hidden,
+        "fed": network.output,
         "output": output,
         "they": xp.stack([stage[THEY, :] for stage in stages]),
     }
 
 
-def feed_forward(xp: ModuleType, rows: Array) -> tuple[Array, Array, Array]:
-    """Return the input and the output of the ReLU, and the output of the feed-forward network."""
+def feed_forward(xp: ModuleType, rows: Array) -> FeedForward:
+    """Apply the feed-forward network, ReLU(rows W_1 + b_1) W_2, to each row."""
     matrices = given_matrices(xp)
-    before = rows @ matrices["W_1"] + matrices["b_1"]
-    hidden = xp.where(before > 0, before, xp.zeros_like(before))
-    return before, hidden, hidden @ matrices["W_2"]
+    relu_input = rows @ matrices["W_1"] + matrices["b_1"]
+    hidden = xp.where(relu_input > 0, relu_input, xp.zeros_like(relu_input))
+    return FeedForward(relu_input, hidden, hidden @ matrices["W_2"])
 
 
 def mean_and_variance(xp: ModuleType, rows: Array) -> tuple[Array, Array]:

@@ -83,6 +83,7 @@ from attention_docs.examples.course_sentence import (
     VOCABULARY,
     WORDS,
     given_matrices,
+    project,
 )
 from attention_docs.softmax import softmax
 
@@ -105,24 +106,29 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the steps of head 1, and the next words that four versions of head 1 lead to.
+
+    The rows of `they_outputs`, `logits` and `next_words` are in the order of PAGES.
+    """
     matrices = given_matrices(xp)
-    x, with_positions = matrices["X"], matrices["X"] + matrices["E"]
+    with_positions = matrices["X"] + matrices["E"]
     q, k, v = project(matrices, with_positions, head=1)
     head_1 = attention_steps(q, k, v, is_causal=True)
     head_2 = attention_steps(*project(matrices, with_positions, head=2), is_causal=True)
-    without_positions = project(matrices, x, head=1)
-    outputs = [  # as in PAGES
+    without_positions = project(matrices, matrices["X"], head=1)
+    outputs = [
         attention_steps(*without_positions, scale=1.0).output,
         attention_steps(*without_positions).output,
         attention_steps(q, k, v).output,
         head_1.output,
     ]
     they_outputs = xp.stack([output[THEY, :] for output in outputs])
-    # One row for "they", the last word, which is added to each of the four rows.
-    they_head_2, they_with_position = head_2.output[THEY:, :], with_positions[THEY:, :]
-    added = they_outputs @ matrices["W_O_1"] + they_head_2 @ matrices["W_O_2"]
-    normed = layer_norm(xp, they_with_position + added)
-    block_output = layer_norm(xp, normed + feed_forward(xp, normed)[2])
+    # Both have one row, which broadcasts to the four rows of `they_outputs`.
+    they_head_2 = head_2.output[THEY : THEY + 1, :]
+    they_with_position = with_positions[THEY : THEY + 1, :]
+    attention_output = they_outputs @ matrices["W_O_1"] + they_head_2 @ matrices["W_O_2"]
+    normed = layer_norm(xp, they_with_position + attention_output)
+    block_output = layer_norm(xp, normed + feed_forward(xp, normed).output)
     logits = block_output @ matrices["W_vocabulary"]
     return {
         "with_positions": with_positions,
@@ -136,9 +142,3 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "logits": logits,
         "next_words": softmax(logits),
     }
-
-
-def project(matrices: dict[str, Array], rows: Array, head: int) -> tuple[Array, Array, Array]:
-    """Return the queries, keys and values of a head."""
-    q, k, v = (rows @ matrices[name] for name in (f"W_Q_{head}", f"W_K_{head}", "W_V"))
-    return q, k, v

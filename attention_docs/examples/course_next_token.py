@@ -77,19 +77,22 @@ right 11
 
 from collections.abc import Iterable
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
+from attention_docs.examples import course_heads
 from attention_docs.examples.course_block import block, feed_forward, layer_norm
-from attention_docs.examples.course_heads import steps as heads
 from attention_docs.examples.course_sentence import (
     FEATURES,
     SWAPPED,
+    THEY,
     VOCABULARY,
     WORDS,
     given_matrices,
+    project,
     round_off,
     swap_nouns,
 )
@@ -112,6 +115,8 @@ PARTS = [
     "second norm",
     "both norms",
 ]
+NEXT_WORDS = [*WORDS[1:], "fly"]
+NEXT_WORDS_SWAPPED = [*SWAPPED[1:], "sail"]
 FLY, SAIL = VOCABULARY.index("fly"), VOCABULARY.index("sail")
 SENTENCES = ["birds pass boats", "boats pass birds"]
 LABELS = {
@@ -132,41 +137,67 @@ LABELS = {
 }
 
 
+class Prediction(NamedTuple):
+    """The output of the block, and the logits and probabilities of the next word, for each row."""
+
+    block_output: Array
+    logits: Array
+    probabilities: Array
+
+
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    matrices = given_matrices(xp)
-    x = matrices["X"]
-    attention = heads(xp)
+    """Predict the next words, append "fly" and predict again, and predict without each of PARTS.
+
+    `appended` and `next_but_one` are the probabilities and the index of the word after "fly".
+    """
+    attention = course_heads.steps(xp)
     with_positions = attention["with_positions"]
-    output, logits, probabilities = predict(xp, with_positions, attention["output"])
-    next_words = [VOCABULARY.index(word) for word in (*WORDS[1:], "fly")]
-    next_words_swapped = [VOCABULARY.index(word) for word in (*SWAPPED[1:], "sail")]
-    of_next_words = xp.stack([probabilities[i, word] for i, word in enumerate(next_words)])
+    prediction = predict(xp, with_positions, attention["output"])
+    next_word_probabilities = xp.stack(
+        [prediction.probabilities[i, VOCABULARY.index(word)] for i, word in enumerate(NEXT_WORDS)]
+    )
     fly = xp.asarray(FLY_WITH_POSITION, dtype=xp.float64)
-    longer = xp.concat([with_positions, fly[None, :]])
-    appended = predict(xp, longer, multi_head_output(xp, longer))[2][-1, :]
+    rows_with_fly = xp.concat([with_positions, fly[None, :]])
+    prediction_with_fly = predict(xp, rows_with_fly, multi_head_output(xp, rows_with_fly))
+    appended = prediction_with_fly.probabilities[-1, :]
     temperatures = xp.asarray(TEMPERATURES, dtype=xp.float64)
-    tempered = softmax(logits[-1:, :] / temperatures[:, None])
+    x = given_matrices(xp)["X"]
     sentences = xp.stack([x, swap_nouns(xp, x)])
     ablated = xp.stack([ablate(xp, sentences, part) for part in (None, *PARTS)], axis=1)
-    last_rows = ablated[:, :, -1, :]
     return {
-        "output": output,
-        "logits": round_off(xp, logits),
-        "probabilities": probabilities,
+        "output": prediction.block_output,
+        "logits": round_off(xp, prediction.logits),
+        "probabilities": prediction.probabilities,
         "probabilities_swapped": ablated[1, 0, :, :],
-        "next_token": xp.argmax(logits[-1, :]),
-        "losses": -xp.log(of_next_words),
-        "loss": -xp.mean(xp.log(of_next_words)),
+        "next_token": xp.argmax(prediction.logits[-1, :]),
+        "losses": -xp.log(next_word_probabilities),
+        "loss": -xp.mean(xp.log(next_word_probabilities)),
         "fly_with_position": fly,
         "appended": appended,
         "next_but_one": xp.argmax(appended),
         "temperatures": temperatures,
-        "tempered": tempered,
-        "fly": last_rows[:, :, FLY],
-        "sail": last_rows[:, :, SAIL],
-        "log_odds": round_off(xp, xp.log(last_rows[:, :, FLY] / last_rows[:, :, SAIL])),
-        "with_head_1": last_rows[:, 0, :],
-        "without_head_1": last_rows[:, 1 + PARTS.index("head 1"), :],
+        "tempered": softmax(prediction.logits[-1:, :] / temperatures[:, None]),
+        **ablation_steps(xp, ablated),
+    }
+
+
+def ablation_steps(xp: ModuleType, ablated: Array) -> dict[str, Array]:
+    """Return what the model predicts after both sentences, complete and without each of PARTS.
+
+    Args:
+        xp: the array library.
+        ablated: (2, 11, 5, 9) probabilities by sentence, part left out, word and next word.
+    """
+    after_they = ablated[:, :, THEY, :]
+    fly, sail = after_they[:, :, FLY], after_they[:, :, SAIL]
+    next_words = [VOCABULARY.index(word) for word in NEXT_WORDS]
+    next_words_swapped = [VOCABULARY.index(word) for word in NEXT_WORDS_SWAPPED]
+    return {
+        "fly": fly,
+        "sail": sail,
+        "log_odds": round_off(xp, xp.log(fly / sail)),
+        "with_head_1": after_they[:, 0, :],
+        "without_head_1": after_they[:, 1 + PARTS.index("head 1"), :],
         "right": count_correct(xp, ablated[0, :, :, :], next_words)
         + count_correct(xp, ablated[1, :, :, :], next_words_swapped),
     }
@@ -179,44 +210,62 @@ def multi_head_output(
     is_causal: bool = True,
     scale: float | None = None,
 ) -> Array:
-    """Return the sum of the heads' outputs, each projected by its `W_O`."""
+    """Return the sum of the heads' outputs, each projected by its `W_O`.
+
+    Args:
+        xp: the array library.
+        with_positions: (..., n, d_model) words plus positions.
+        heads: the numbers of the heads; the others are left out.
+        is_causal: whether later words are hidden.
+        scale: what the scores are multiplied by; 1 / sqrt(d_k) if None.
+    """
     matrices = given_matrices(xp)
     total = xp.zeros_like(with_positions)
     for head in heads:
-        q, k, v = (
-            with_positions @ matrices[name] for name in (f"W_Q_{head}", f"W_K_{head}", "W_V")
-        )
+        q, k, v = project(matrices, with_positions, head)
         output = attention_steps(q, k, v, is_causal=is_causal, scale=scale).output
         total = total + output @ matrices[f"W_O_{head}"]
     return total
 
 
-def predict(xp: ModuleType, with_positions: Array, added: Array) -> tuple[Array, Array, Array]:
-    """Return the output of the block, the logits and the probabilities of each row."""
-    output = block(xp, with_positions, added)["output"]
-    logits = output @ given_matrices(xp)["W_vocabulary"]
-    return output, logits, softmax(logits)
+def predict(xp: ModuleType, with_positions: Array, attention_output: Array) -> Prediction:
+    """Predict the next word after each row from the input and the output of the two heads."""
+    block_output = block(xp, with_positions, attention_output)["output"]
+    logits = block_output @ given_matrices(xp)["W_vocabulary"]
+    return Prediction(block_output, logits, softmax(logits))
 
 
 def ablate(xp: ModuleType, x: Array, part: str | None) -> Array:
-    """Return the probabilities of each row if one of `PARTS` is left out, or nothing if None."""
+    """Return the probabilities of the model without one of `PARTS`; complete if `part` is None."""
     matrices = given_matrices(xp)
     rows = x if part == "positions" else x + matrices["E"]
     heads = [i for i in (1, 2) if part != f"head {i}"]
     scale = 1 if part == "scale" else None
-    added = multi_head_output(xp, rows, heads, is_causal=part != "mask", scale=scale)
-    rows = added if part == "first residual sum" else rows + added
-    rows = rows if part in ("first norm", "both norms") else layer_norm(xp, rows)
-    rows = rows if part == "feed-forward network" else rows + feed_forward(xp, rows)[2]
-    rows = rows if part in ("second norm", "both norms") else layer_norm(xp, rows)
-    return softmax(rows @ matrices["W_vocabulary"])
+    attention = multi_head_output(xp, rows, heads, is_causal=part != "mask", scale=scale)
+    summed = attention if part == "first residual sum" else rows + attention
+    normed = summed if part in ("first norm", "both norms") else layer_norm(xp, summed)
+    if part == "feed-forward network":
+        summed_again = normed
+    else:
+        summed_again = normed + feed_forward(xp, normed).output
+    output = summed_again if part in ("second norm", "both norms") else layer_norm(xp, summed_again)
+    return softmax(output @ matrices["W_vocabulary"])
 
 
-def count_correct(xp: ModuleType, probabilities: Array, words: list[int]) -> Array:
-    """Count, for each ablation, the rows whose right word alone has the largest probability."""
+def count_correct(xp: ModuleType, probabilities: Array, right_words: list[int]) -> Array:
+    """Count the words after which the right word has the largest probability, without a tie.
+
+    Args:
+        xp: the array library.
+        probabilities: (11, 5, 9) by part left out, word and next word.
+        right_words: the index in the vocabulary of the word that follows each of the five.
+
+    Returns:
+        (11,) the count for each part left out.
+    """
     # Rounded, so that the probabilities of a tie, which can differ by rounding errors, are equal.
     rounded = round_off(xp, probabilities)
-    right_word = xp.stack([rounded[:, i, word] for i, word in enumerate(words)], axis=1)
+    of_right_word = xp.stack([rounded[:, i, word] for i, word in enumerate(right_words)], axis=1)
     # The right word itself is counted, so the count is 1 if no other word is as likely.
-    at_least_as_likely = xp.sum(xp.astype(rounded >= right_word[:, :, None], xp.int64), axis=-1)
+    at_least_as_likely = xp.sum(xp.astype(rounded >= of_right_word[:, :, None], xp.int64), axis=-1)
     return xp.sum(xp.astype(at_least_as_likely == 1, xp.int64), axis=-1)

@@ -70,7 +70,7 @@ from types import ModuleType
 import numpy
 
 from attention_docs.arrays import Array
-from attention_docs.examples.course_heads import steps as heads
+from attention_docs.examples import course_heads
 from attention_docs.examples.course_next_token import FLY, multi_head_output, predict
 from attention_docs.examples.course_sentence import (
     FEATURES,
@@ -108,27 +108,34 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    matrices = given_matrices(xp)
-    w, y, rate = matrices["W_vocabulary"], xp.asarray(Y, dtype=xp.float64), xp.asarray(RATE)
-    attention = heads(xp)
-    output, logits, probabilities = predict(xp, attention["with_positions"], attention["output"])
-    loss, d_logits = cross_entropy(logits, y)
+    """Change W_vocabulary by one step of gradient descent, and compare losses before and after.
+
+    `expected` is the change of the loss to first order. `column` is the column of "fly" in
+    W_vocabulary before the step, in the step, and after it.
+    """
+    w_before = given_matrices(xp)["W_vocabulary"]
+    y = xp.asarray(Y, dtype=xp.float64)
+    rate = xp.asarray(RATE)
+    attention = course_heads.steps(xp)
+    prediction = predict(xp, attention["with_positions"], attention["output"])
+    output = prediction.block_output
+    loss, d_logits = cross_entropy(prediction.logits, y)
     gradient = xp.matrix_transpose(output) @ d_logits
     step = -rate * gradient
-    after = w + step
+    w_after = w_before + step
     return {
         "output": output,
-        "probabilities": probabilities,
+        "probabilities": prediction.probabilities,
         "Y": y,
         "d_logits": d_logits,
         "gradient": gradient,
         "rate": rate,
-        "column": xp.stack([matrix[:, FLY] for matrix in (w, step, after)], axis=1),
+        "column": xp.stack([matrix[:, FLY] for matrix in (w_before, step, w_after)], axis=1),
         "loss": loss,
-        "loss_after": cross_entropy(output @ after, y)[0],
+        "loss_after": cross_entropy(output @ w_after, y)[0],
         "expected": -rate[0] * xp.sum(gradient**2),
-        "fly": xp.stack([softmax(output @ matrix)[THEY, FLY] for matrix in (w, after)]),
-        "swapped": xp.stack([loss_swapped(xp, y, matrix) for matrix in (w, after)]),
+        "fly": xp.stack([softmax(output @ w)[THEY, FLY] for w in (w_before, w_after)]),
+        "swapped": xp.stack([loss_swapped(xp, y, w) for w in (w_before, w_after)]),
     }
 
 
@@ -142,7 +149,8 @@ def loss_swapped(xp: ModuleType, y: Array, w_vocabulary: Array) -> Array:
     """
     matrices = given_matrices(xp)
     with_positions = swap_nouns(xp, matrices["X"]) + matrices["E"]
-    output = predict(xp, with_positions, multi_head_output(xp, with_positions))[0]
+    attention_output = multi_head_output(xp, with_positions)
+    output = predict(xp, with_positions, attention_output).block_output
     columns = [VOCABULARY.index(EXCHANGED.get(word, word)) for word in VOCABULARY]
     next_words = xp.take(y, xp.asarray(columns), axis=1)
     return cross_entropy(output @ w_vocabulary, next_words)[0]

@@ -99,6 +99,7 @@ from attention_docs.examples.course_sentence import (
     VALUE_FEATURES,
     VOCABULARY,
     given_matrices,
+    project,
 )
 from attention_docs.masks import causal_mask
 
@@ -131,13 +132,18 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return head 1 of another sentence without positions, and what the complete model predicts.
+
+    `removed` is the weight that the causal mask would hide in each row.
+    """
     matrices = given_matrices(xp)
     x = xp.asarray(X, dtype=xp.float64)
-    q, k, v = (x @ matrices[name] for name in ("W_Q_1", "W_K_1", "W_V"))
+    q, k, v = project(matrices, x, head=1)
     attention = attention_steps(q, k, v)
     is_later = ~causal_mask(x.shape[0], xp=xp)
     with_positions = x + matrices["E"]
-    probabilities = predict(xp, with_positions, multi_head_output(xp, with_positions))[2]
+    attention_output = multi_head_output(xp, with_positions)
+    probabilities = predict(xp, with_positions, attention_output).probabilities
     they_query = with_positions[THEY, :] @ matrices["W_Q_1"]
     ships_key = with_positions[SHIPS, :] @ matrices["W_K_1"]
     return {
@@ -156,5 +162,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "score_with_positions": they_query @ ships_key,
         "probabilities": probabilities,
         "loss": -xp.log(probabilities[THEY, SAIL]),
-        "next_token": xp.argmax(probabilities[-1, :]),
+        "next_token": xp.argmax(probabilities[THEY, :]),
     }

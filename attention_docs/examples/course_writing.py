@@ -58,7 +58,7 @@ SOURCE = "our own example"
 
 TEMPERATURE = [1]
 DRAWS = [0.8, 0.4]
-# The first five features of the four words of the vocabulary that are not in the sentence.
+# The words of the vocabulary that are not in the sentence, without their two clock features.
 ADDED = [[1, 0, 1, 0, 0], [0, 1, 1, 0, 0], [0, 0, 0, 0, 0], [0, 0, 0, 0, 0]]
 CLOCK = [-0.8432, 0.5376]  # the clock hand of position 6
 PLACES = ["word 6", "word 7"]
@@ -72,42 +72,45 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Draw a word, append its vector with position 6, and draw the word after it."""
     matrices = given_matrices(xp)
-    temperature, draws, added, clock = (
-        xp.asarray(numbers, dtype=xp.float64) for numbers in (TEMPERATURE, DRAWS, ADDED, CLOCK)
-    )
+    temperature, draws = (xp.asarray(numbers, dtype=xp.float64) for numbers in (TEMPERATURE, DRAWS))
+    added, clock = (xp.asarray(numbers, dtype=xp.float64) for numbers in (ADDED, CLOCK))
     with_positions = matrices["X"] + matrices["E"]
-    first = next_word(xp, with_positions, temperature)
-    first_word = draw(xp, first, draws[0])
-    vocabulary_features = xp.concat([matrices["X"][:, :5], added])
-    appended = xp.concat([first_word @ vocabulary_features, clock])
-    second = next_word(xp, xp.concat([with_positions, appended[None, :]]), temperature)
+    probabilities_1 = next_word_probabilities(xp, with_positions, temperature)
+    word_1 = draw(xp, probabilities_1, draws[0])
+    vocabulary_features = xp.concat([matrices["X"][:, : -len(CLOCK)], added])
+    appended = xp.concat([word_1 @ vocabulary_features, clock])
+    longer_sentence = xp.concat([with_positions, appended[None, :]])
+    probabilities_2 = next_word_probabilities(xp, longer_sentence, temperature)
+    word_2 = draw(xp, probabilities_2, draws[1])
+    cumulative = [cumulative_sum(xp, row[:-1]) for row in (probabilities_1, probabilities_2)]
     return {
         "temperature": temperature,
         "draws": draws,
-        "probabilities": xp.stack([first, second], axis=1),
-        "cumulative": xp.stack([cumulative_sum(xp, row[:-1]) for row in (first, second)], axis=1),
-        "written": xp.stack([first_word, draw(xp, second, draws[1])], axis=1),
+        "probabilities": xp.stack([probabilities_1, probabilities_2], axis=1),
+        "cumulative": xp.stack(cumulative, axis=1),
+        "written": xp.stack([word_1, word_2], axis=1),
         "appended": appended,
     }
 
 
-def next_word(xp: ModuleType, with_positions: Array, temperature: Array) -> Array:
-    """Return the probabilities of the word after the last row."""
-    logits = predict(xp, with_positions, multi_head_output(xp, with_positions))[1]
+def next_word_probabilities(xp: ModuleType, with_positions: Array, temperature: Array) -> Array:
+    """Return the probability of each word of the vocabulary after the last row, (9,)."""
+    attention_output = multi_head_output(xp, with_positions)
+    logits = predict(xp, with_positions, attention_output).logits
     return softmax(logits[-1, :] / temperature)
 
 
 def cumulative_sum(xp: ModuleType, row: Array) -> Array:
-    """Return the cumulative sums of a row, as a product that the pages can recompute."""
+    """Return the cumulative sums of a row, by a product, because the pages have no `cumsum`."""
     index = xp.arange(row.shape[0])
     return row @ xp.astype(index[:, None] <= index[None, :], xp.float64)
 
 
 def draw(xp: ModuleType, probabilities: Array, number: Array) -> Array:
     """Return the one-hot row of the word that a uniform random number from [0, 1) selects."""
-    # Ones for all words before the selected one: their cumulative sums do not exceed the number.
-    before = xp.astype(cumulative_sum(xp, probabilities[:-1]) <= number, xp.float64)
-    zero, one = xp.zeros(1), xp.ones(1)
+    # One for each word before the selected one, whose cumulative sum does not exceed the number.
+    is_before = xp.astype(cumulative_sum(xp, probabilities[:-1]) <= number, xp.float64)
     # Shifted by one word, the ones include the selected word, so the difference is one only there.
-    return xp.concat([one, before]) - xp.concat([before, zero])
+    return xp.concat([xp.ones(1), is_before]) - xp.concat([is_before, xp.zeros(1)])
