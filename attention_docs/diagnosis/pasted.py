@@ -34,6 +34,7 @@ class PrintedNumber(NamedTuple):
     tolerance: float
 
     def is_close(self, exact: float) -> bool:
+        """Whether an exact number may have been printed as this one."""
         if math.isfinite(self.number) and math.isfinite(exact):
             return abs(self.number - exact) <= self.tolerance
         return str(self.number) == str(exact)  # as strings, because nan differs from itself
@@ -68,8 +69,7 @@ class Diagnosis:
         rows: the parsed numbers.
         match: the known output that they match, if any.
         first_wrong: row and column of the first number that differs from the right output, if any.
-        expected: the right number there.
-        shape: the numbers of rows and columns.
+        expected: the right number there; None without a wrong number.
         expected_shape: the numbers of rows and columns of the right output.
     """
 
@@ -77,7 +77,6 @@ class Diagnosis:
     match: KnownOutput | None
     first_wrong: tuple[int, int] | None
     expected: float | None
-    shape: tuple[int, int]
     expected_shape: tuple[int, int]
 
 
@@ -94,16 +93,20 @@ def diagnose(text: str) -> Diagnosis:
     >>> diagnosis.first_wrong, round(diagnosis.expected, 4)
     ((0, 0), 0.2739)
     """
-    printed, right = parse_rows(text), known_outputs()[0].rows
-    matches = [output for output in known_outputs() if is_match(printed, output.rows)]
-    first_wrong = first_difference(printed, right)
+    printed_rows = parse_rows(text)
+    right_rows = known_outputs()[0].rows
+    matches = (output for output in known_outputs() if is_match(printed_rows, output.rows))
+    first_wrong = first_difference(printed_rows, right_rows)
+    expected = None
+    if first_wrong:
+        i, j = first_wrong
+        expected = right_rows[i][j]
     return Diagnosis(
-        rows=[[cell.number for cell in row] for row in printed],
-        match=matches[0] if matches else None,
+        rows=[[cell.number for cell in row] for row in printed_rows],
+        match=next(matches, None),
         first_wrong=first_wrong,
-        expected=right[first_wrong[0]][first_wrong[1]] if first_wrong else None,
-        shape=shape(printed),
-        expected_shape=shape(right),
+        expected=expected,
+        expected_shape=shape(right_rows),
     )
 
 
@@ -117,11 +120,13 @@ def parse_rows(text: str) -> list[list[PrintedNumber]]:
     [[1.5, 2.0], [-0.3, 0.25]]
     """
     text = text.replace("−", "-").replace("NaN", "nan").replace("Infinity", "inf")
-    text = FUNCTION_NAME.sub("(", KEYWORD_ARGUMENT.sub("", text))
+    # The digits in words such as dtype=torch.float64 are no numbers of the array.
+    text = KEYWORD_ARGUMENT.sub("", text)
+    text = FUNCTION_NAME.sub("(", text)
     if "..." in text or "…" in text:
         raise ValueError("some numbers are left out (...); print all of them")
-    lines = ROW.findall(text) if "[" in text else text.splitlines()
-    rows = [list(NUMBER.finditer(line)) for line in lines if NUMBER.search(line)]
+    row_texts = ROW.findall(text) if "[" in text else text.splitlines()
+    rows = [list(NUMBER.finditer(row)) for row in row_texts if NUMBER.search(row)]
     if len({len(row) for row in rows}) != 1:
         raise ValueError("the text has no rows of equal length; paste a printed array")
     # NumPy drops trailing zeros, so the longest number tells the precision of all.
@@ -130,7 +135,13 @@ def parse_rows(text: str) -> list[list[PrintedNumber]]:
 
 
 def parse_number(cell: re.Match[str], decimals: int) -> PrintedNumber:
-    """Return the number, with a tolerance for rounding to its last decimal and to float32."""
+    """Return a number with a tolerance for rounding to its last decimal and to float32.
+
+    Args:
+        cell: the match of `NUMBER`.
+        decimals: how many decimals the number is rounded to, of which trailing zeros may be left
+            out. In scientific notation, they are the decimals before the exponent.
+    """
     exponent = int(cell["power"] or 0) - decimals
     last_decimal = float(f"1e{exponent}")  # not 10.0**exponent, which raises where this is infinite
     # Half of the last decimal, and a little more for the rounding of this comparison.
@@ -148,7 +159,7 @@ def shape(rows: Sequence[Sequence[object]]) -> tuple[int, int]:
 def first_difference(
     printed: list[list[PrintedNumber]], expected: list[list[float]]
 ) -> tuple[int, int] | None:
-    """Return row and column of the first number that differs, if any.
+    """Return the row and column of the first number that differs by more than rounding, if any.
 
     If the shapes differ, only the rows and columns that both have are compared.
     """
@@ -169,22 +180,15 @@ def known_outputs() -> tuple[KnownOutput, ...]:
 
 
 def all_outputs(call: Call) -> Iterator[KnownOutput]:
-    """Yield right steps, then the output of each mistake without and with a causal mask."""
-    right, causal = expected_steps(call), replace(call, is_causal=True)
-    right_matrices = {
-        "the right output of this call, which says nothing of masks, heads or gradients": (
-            right.output
-        ),
-        "the right output with a causal mask": expected_steps(causal).output,
-        "the right output, transposed": right.output.swapaxes(-1, -2),
-        "the matrix of the right scores, before the scale": right.scores,
-        "the matrix of the right scaled scores, before the softmax": right.scaled,
-        "the matrix of the right weights, before the sum of the values": right.weights,
-    }
-    for summary, array in right_matrices.items():
+    """Yield the right output and other right matrices of a call, then outputs with mistakes.
+
+    Each mistake is made without and with a causal mask, unless the shapes do not fit.
+    """
+    causal_call = replace(call, is_causal=True)
+    for summary, array in right_matrices(call, causal_call).items():
         yield KnownOutput(summary, is_correct=True, rows=as_rows(array))
     for mistake in MISTAKES:
-        for variant, suffix in ((call, ""), (causal, ", with a causal mask")):
+        for variant, suffix in ((call, ""), (causal_call, ", with a causal mask")):
             try:
                 output = recipe.attend(variant, mistake.changes)
             except ValueError:  # the shapes do not fit
@@ -199,6 +203,21 @@ def all_outputs(call: Call) -> Iterator[KnownOutput]:
             )
 
 
+def right_matrices(call: Call, causal_call: Call) -> dict[str, Array]:
+    """Return the matrices that are right to print, by what they are; the output comes first."""
+    right = expected_steps(call)
+    return {
+        "the right output of this call, which says nothing of masks, heads or gradients": (
+            right.output
+        ),
+        "the right output with a causal mask": expected_steps(causal_call).output,
+        "the right output, transposed": right.output.swapaxes(-1, -2),
+        "the matrix of the right scores, before the scale": right.scores,
+        "the matrix of the right scaled scores, before the softmax": right.scaled,
+        "the matrix of the right weights, before the sum of the values": right.weights,
+    }
+
+
 def as_rows(array: Array) -> list[list[float]]:
     """Return the only matrix of a (1, 1, m, n) array as lists."""
     rows: list[list[float]] = array[0, 0].tolist()
@@ -206,19 +225,16 @@ def as_rows(array: Array) -> list[list[float]]:
 
 
 def rounded_rows(rows: list[list[float]]) -> list[list[float | str]]:
-    """Round to six decimals; NaN and infinity become strings, because JSON lacks them."""
+    """Round numbers to six decimals; NaN and infinity become strings, because JSON lacks them."""
+
+    def rounded(number: float) -> float | str:
+        return round(number, 6) + 0.0 if math.isfinite(number) else str(number)  # -0.0 becomes 0.0
+
     return [[rounded(number) for number in row] for row in rows]
 
 
-def rounded(number: float) -> float | str:
-    """Round to six decimals, or return NaN or infinity as a string."""
-    if not math.isfinite(number):
-        return str(number)
-    return round(number, 6) + 0.0  # turns -0.0 into 0.0
-
-
 def as_data() -> list[dict[str, Any]]:
-    """Return the known outputs as JSON-serialisable objects."""
+    """Return the known outputs as JSON-serialisable objects, for the page's script."""
     return [
         {
             "summary": output.summary,
@@ -232,14 +248,15 @@ def as_data() -> list[dict[str, Any]]:
 
 
 def format_diagnosis(diagnosis: Diagnosis) -> str:
-    """Format the diagnosis of a printed output, with the first number that is wrong."""
-    match, shape, expected_shape = diagnosis.match, diagnosis.shape, diagnosis.expected_shape
+    """Format the diagnosis of a printed output: what it is, its first wrong number, and the fix."""
+    match = diagnosis.match
     if match and match.is_correct:
         return f"This is {match.summary}."
     lines = [f"This is the output of {match.summary}." if match else "No known mistake gives this."]
-    if shape != expected_shape:
-        sizes = "{} x {}; expected {} x {}".format(*shape, *expected_shape)
-        lines.append(f"It is {sizes}.")
+    rows, columns = shape(diagnosis.rows)
+    expected_rows, expected_columns = diagnosis.expected_shape
+    if (rows, columns) != (expected_rows, expected_columns):
+        lines.append(f"It is {rows} x {columns}; expected {expected_rows} x {expected_columns}.")
     if diagnosis.first_wrong:
         i, j = diagnosis.first_wrong
         lines.append(
