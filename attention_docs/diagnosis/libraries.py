@@ -27,18 +27,22 @@ def to_library_array(array: Array, library: str, dtype: str) -> Any:
     Raises:
         UnsupportedError: if the library lacks the dtype.
     """
-    name = "bool" if array.dtype == bool else dtype
+    dtype_name = "bool" if array.dtype == bool else dtype
     if library == "torch":
         torch = importlib.import_module("torch")
-        return torch.from_numpy(array).to(getattr(torch, name))
-    if library == "jax" and name == "int64":
-        name = "int32"  # JAX disables 64-bit integers by default
+        return torch.from_numpy(array).to(getattr(torch, dtype_name))
+    if library == "jax" and dtype_name == "int64":
+        dtype_name = "int32"  # JAX disables 64-bit integers by default
     xp = importlib.import_module("jax.numpy" if library == "jax" else library)
-    return xp.asarray(array, dtype=dtype_of(xp, name))
+    return xp.asarray(array, dtype=dtype_of(xp, dtype_name))
 
 
 def dtype_of(xp: Any, name: str) -> Any:
-    """Return a library's dtype by its name."""
+    """Return a library's dtype by its name.
+
+    Raises:
+        UnsupportedError: if the library lacks the dtype.
+    """
     if xp.__name__ in ("numpy", "cupy") and name == "bfloat16":
         try:
             return importlib.import_module("ml_dtypes").bfloat16
@@ -50,10 +54,16 @@ def dtype_of(xp: Any, name: str) -> Any:
 
 
 def with_transposed_memory(array: Any) -> Any:
-    """Return an equal array that is not contiguous: two of its axes are transposed in memory."""
-    # Heads and positions if both are longer than 1, as after the split into heads.
-    has_heads = array.ndim == 4 and min(array.shape[1:3]) > 1
-    axes = (1, 2) if has_heads else (-1, -2)
+    """Return an equal array that is not contiguous: two of its axes are transposed in memory.
+
+    They are axes 1 and 2 of an array with four axes, as after the split of (b, n, h, d) rows into
+    heads. If one of the two has length 1, or the array has fewer axes, they are the last two axes.
+
+    Raises:
+        UnsupportedError: if the library has only contiguous arrays.
+    """
+    is_split_into_heads = array.ndim == 4 and min(array.shape[1:3]) > 1
+    axes = (1, 2) if is_split_into_heads else (-1, -2)
     if hasattr(array, "mT") and hasattr(array, "contiguous"):  # PyTorch
         return array.transpose(*axes).contiguous().transpose(*axes)
     if isinstance(array, np.ndarray):
@@ -68,8 +78,7 @@ def to_numpy(result: Any) -> Array:
         UnsupportedError: if it does not hold real numbers.
     """
     if hasattr(result, "detach"):  # PyTorch
-        result = result.detach().cpu()
-        return np.asarray(result.double().numpy())
+        return np.asarray(result.detach().cpu().double().numpy())
     if type(result).__module__.startswith("jax"):
         return np.asarray(result).astype(np.float64)
     try:
@@ -85,7 +94,14 @@ def gradients(
     names: list[str],
     upstream: Any,
 ) -> dict[str, Any]:
-    """Return the gradients of `sum(output * upstream)` with respect to the named arguments.
+    """Return the gradients of `sum(output * upstream)` with respect to some of the arguments.
+
+    Args:
+        function: returns the output.
+        library: the array library of the arguments.
+        arguments: the arguments of the function, by name.
+        names: the arguments whose gradients are returned.
+        upstream: the gradient with respect to the output.
 
     Raises:
         UnsupportedError: if the library has no automatic differentiation.
@@ -103,29 +119,29 @@ def torch_gradients(
     """Compute `gradients` in PyTorch.
 
     Raises:
-        ValueError: if an argument gets no gradient.
+        ValueError: if an argument gets no gradient, because the function detaches it.
     """
     tensors = {name: arguments[name].requires_grad_() for name in names}
     (function(**arguments) * upstream).sum().backward()
-    lost = [name for name, tensor in tensors.items() if tensor.grad is None]
-    if lost:
-        raise ValueError(f"the gradient of {' and '.join(lost)} is lost: it is detached")
+    detached = [name for name, tensor in tensors.items() if tensor.grad is None]
+    if detached:
+        raise ValueError(f"the gradient of {' and '.join(detached)} is lost: it is detached")
     return {name: tensor.grad for name, tensor in tensors.items()}
 
 
 def jax_gradients(
     function: Callable[..., Any], arguments: dict[str, Any], names: list[str], upstream: Any
 ) -> dict[str, Any]:
-    """Compute `gradients` in JAX."""
+    """Compute `gradients` in JAX, compiled if the function allows that."""
     jax = importlib.import_module("jax")
     constants = {name: value for name, value in arguments.items() if name not in names}
-    inputs = {name: arguments[name] for name in names}
+    variables = {name: arguments[name] for name in names}
     gradient = jax.grad(lambda x: (function(**x, **constants) * upstream).sum())
     results: dict[str, Any]
     try:
-        results = jax.jit(gradient)(inputs)  # faster than compiling each operation
+        results = jax.jit(gradient)(variables)  # faster than compiling each operation
     except jax.errors.JAXTypeError:  # the function branches on values, which jit forbids
-        results = gradient(inputs)
+        results = gradient(variables)
     return results
 
 
@@ -141,8 +157,14 @@ PROJECTIONS = {
 }
 
 
+# The rows of a layer's angles, which are more than the positions of any case of a layer.
+MAX_POSITIONS = 64
+
+
 def read_layer(module: Any) -> LayerCall:
     """Return a call of a PyTorch module, with the module's own weights and sizes.
+
+    The module is set to evaluation mode, which turns off dropout.
 
     Raises:
         LoadError: if a parameter is not recognised by its name, or no attribute tells the number
@@ -155,7 +177,7 @@ def read_layer(module: Any) -> LayerCall:
     if heads is None or width % heads:
         raise LoadError(f"the number of its heads is not recognised; expected one of {HEADS}")
     d_k = width // heads
-    inputs = irregular_array(2, 5, d_model, start=5)
+    inputs = irregular_array(2, 5, d_model, start=5)  # two sequences of five tokens
     is_rotary = "position_embeddings" in inspect.signature(module.forward).parameters
     return LayerCall(
         query=inputs,
@@ -169,16 +191,18 @@ def read_layer(module: Any) -> LayerCall:
 
 
 def rotation_angles(d_k: int) -> Array:
-    """Return (n, d_k) angles for more positions than any case of a layer has.
+    """Return (`MAX_POSITIONS`, d_k) angles by which rotary positions turn queries and keys.
 
-    The angle of pair i grows by 2^-i per position, the same for both of its features.
+    Features i and i + d_k/2 are a pair, whose angle grows by 2^-i radians per position.
     """
-    rates = 0.5 ** np.arange(d_k // 2)
-    return np.arange(64)[:, None] * np.tile(rates, 2)
+    angles_per_position = 0.5 ** np.arange(d_k // 2)
+    return np.arange(MAX_POSITIONS)[:, None] * np.tile(angles_per_position, 2)
 
 
 def read_parameters(module: Any) -> tuple[dict[str, Array], dict[str, Array]]:
     """Return the weights and the biases of a PyTorch module by the letters Q, K, V and O.
+
+    A weight is multiplied from the right, `rows @ weight`. Packed projections are split.
 
     Raises:
         LoadError: if a parameter is not recognised by its name.
@@ -208,7 +232,7 @@ HEADS = ("num_heads", "n_head", "n_heads", "num_attention_heads", "heads", "nhea
 
 
 def head_count(module: Any) -> int | None:
-    """Return the number of heads that a module or its configuration has."""
+    """Return the number of heads in an attribute of a module or its configuration, if any."""
     for owner in (module, getattr(module, "config", None)):
         for name in HEADS:
             if isinstance(getattr(owner, name, None), int):
@@ -217,7 +241,13 @@ def head_count(module: Any) -> int | None:
 
 
 def projections_of(submodule: str) -> str | None:
-    """Return the letters of the projections in a submodule, such as Q or QKV, by its name."""
+    """Return the letters of the projections in a submodule, such as Q or QKV, by its name.
+
+    Return None if the name is not recognised.
+
+    >>> [projections_of(name) for name in ("q_proj", "to_out.0", "attn.c_attn", "norm")]
+    ['Q', 'O', 'QKV', None]
+    """
     *parents, layer = submodule.lower().split(".")
     if layer == "0" and parents:  # the first layer of a Sequential, such as `to_out.0`
         layer = parents[-1]
