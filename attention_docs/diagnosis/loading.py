@@ -14,6 +14,7 @@ from attention_docs.diagnosis.calling import LIBRARIES, MASKS, NO_DEFAULT, Descr
 from attention_docs.diagnosis.libraries import LoadError, read_layer
 
 LONGEST_MESSAGE = 120  # characters of another error's message
+MOST_SUGGESTIONS = 8
 # Common names of each argument in other packages, in lower case.
 ARGUMENT_NAMES = {
     "query": ("query", "queries", "q", "xq", "query_states"),
@@ -38,6 +39,7 @@ ARGUMENT_NAMES = {
     **{f"b_{letter}": (f"b_{letter}".lower(), f"b{letter}".lower()) for letter in "QKVO"},
     "W_packed": ("w_qkv", "wqkv", "w_packed", "in_proj_weight"),
 }
+INPUTS = ("query", "key", "value")
 ABBREVIATIONS = {"q": "query", "k": "key", "v": "value"}
 # For functions that are written in C without a signature, or take only *args or **kwargs.
 DEFAULT_PARAMETERS = {
@@ -52,36 +54,43 @@ def load(target: str) -> Callable[..., Any]:
     Raises:
         LoadError: if there is no such function; the message says in one line what to do.
     """
-    module_name, _, name = target.rpartition(":")
-    if not module_name or not name:
+    module_name, _, function_name = target.rpartition(":")
+    if not module_name or not function_name:
         raise LoadError(f"{target!r} names no function; write module:function or file.py:function")
-    module = import_module_or_file(module_name, name)
-    function: Any = module
-    for attribute in name.split("."):
-        if not hasattr(function, attribute):
+    module = import_module_or_file(module_name, function_name)
+    member: Any = module
+    for attribute in function_name.split("."):  # such as layer.attention.forward
+        if not hasattr(member, attribute):
             names = ", ".join(suggested_names(module, attribute)) or "nothing"
-            raise LoadError(f"{module_name} has no {name!r}; what can be called there: {names}")
-        function = getattr(function, attribute)
-    if isinstance(function, type):
+            raise LoadError(
+                f"{module_name} has no {function_name!r}; what can be called there: {names}"
+            )
+        member = getattr(member, attribute)
+    if isinstance(member, type):
         raise LoadError(
-            f"{name} is a class; create an instance, such as `layer = {name}(...)`, and check "
-            f"{module_name}:layer"
+            f"{function_name} is a class; create an instance, such as "
+            f"`layer = {function_name}(...)`, and check {module_name}:layer"
         )
-    if not callable(function):
-        raise LoadError(f"{name} is of type {type(function).__name__}; expected a function")
-    return cast(Callable[..., Any], function)
+    if not callable(member):
+        raise LoadError(f"{function_name} is of type {type(member).__name__}; expected a function")
+    return cast(Callable[..., Any], member)
 
 
-def suggested_names(module: ModuleType, misspelt: str) -> list[str]:
+def suggested_names(module: ModuleType, misspelt_name: str) -> list[str]:
     """Return the callables of a module with similar names, or the first few if there are none."""
     callables = [
         name for name, value in vars(module).items() if callable(value) and not name.startswith("_")
     ]
-    return difflib.get_close_matches(misspelt, callables, cutoff=0.7) or callables[:8]
+    similar_names = difflib.get_close_matches(misspelt_name, callables, cutoff=0.7)
+    return similar_names or callables[:MOST_SUGGESTIONS]
 
 
-def import_module_or_file(module_name: str, name: str) -> ModuleType:
+def import_module_or_file(module_name: str, function_name: str) -> ModuleType:
     """Import a module, or a file if the name ends in .py.
+
+    Args:
+        module_name: the name of the module, or the path of the file.
+        function_name: the function to load from it, which an error message repeats.
 
     Raises:
         LoadError: if the import fails; the message says in one line what to do.
@@ -93,21 +102,21 @@ def import_module_or_file(module_name: str, name: str) -> ModuleType:
     except LoadError:
         raise
     except (Exception, SystemExit) as error:
-        raise LoadError(explain_import_error(error, module_name, name)) from error
+        raise LoadError(explain_import_error(error, module_name, function_name)) from error
 
 
-def explain_import_error(error: BaseException, module_name: str, name: str) -> str:
+def explain_import_error(error: BaseException, module_name: str, function_name: str) -> str:
     """Say in one line why a module or file cannot be imported, and what to do."""
     # The module itself is missing or a package that contains it, not a module that it imports.
     if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
         return (
             f"there is no module {error.name!r}; run the check in the folder where "
-            f"`import {module_name}` works, or write path/to/file.py:{name}"
+            f"`import {module_name}` works, or write path/to/file.py:{function_name}"
         )
     if not module_name.endswith(".py"):
         hint = f'`python -c "import {module_name}"` shows where'
     elif "relative import" in str(error):
-        hint = f"for a file of a package, write package.module:{name}"
+        hint = f"for a file of a package, write package.module:{function_name}"
     else:
         hint = f"`python {module_name}` shows where"
     cause = f"{type(error).__name__}: {first_line(error)}"
@@ -115,7 +124,11 @@ def explain_import_error(error: BaseException, module_name: str, name: str) -> s
 
 
 def import_file(path: Path) -> ModuleType:
-    """Import a Python file as a module."""
+    """Import a Python file as a module.
+
+    Raises:
+        LoadError: if there is no such file.
+    """
     if not path.is_file():
         raise LoadError(f"there is no file {path}; write its path relative to this folder")
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -137,7 +150,7 @@ def first_line(error: object) -> str:
 
 
 def describe(function: Callable[..., Any], settings: Settings) -> Description:
-    """Infer the function's libraries and argument names.
+    """Infer the function's libraries and argument names, and read the weights of a module.
 
     Raises:
         LoadError: if a setting is invalid, the library is not installed, or no arguments are
@@ -150,9 +163,9 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
     # whose values keep or hide a key.
     if "mask" in names and settings.mask not in ("keep", "hide", "ones"):
         names.setdefault("bias", names["mask"])
-    if not {"query", "key", "value", "x", "packed", "packed_key"} & names.keys():
+    if not {*INPUTS, "x", "packed", "packed_key"} & names.keys():
         # No name is recognised, so the arguments are taken to be in the usual order.
-        names |= dict(zip(("query", "key", "value"), parameters, strict=False))
+        names |= dict(zip(INPUTS, parameters, strict=False))
     description = Description(
         libraries=(settings.library,) if settings.library else infer_libraries(function),
         names=names,
@@ -171,17 +184,20 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
 
 
 def missing_inputs(names: Mapping[str, str]) -> list[str]:
-    """Return which of query, key and value no argument holds, alone or packed with others."""
-    held = set(names)
+    """Return which of query, key and value the arguments with these names do not include.
+
+    The argument `packed` includes all three, and `packed_key` includes key and value.
+    """
     if "packed" in names:
-        held |= {"query", "key", "value"}
-    if "packed_key" in names:
-        held |= {"key", "value"}
-    return [name for name in ("query", "key", "value") if name not in held]
+        return []
+    required_names = ("query",) if "packed_key" in names else INPUTS
+    return [name for name in required_names if name not in names]
 
 
 def match_names(parameters: Mapping[str, inspect.Parameter], settings: Settings) -> dict[str, str]:
-    """Return the function's argument names, keyed by ours; the settings override common names.
+    """Return the function's names of the arguments in `ARGUMENT_NAMES` that it takes.
+
+    Common names are recognised; the names in the settings override them.
 
     Raises:
         LoadError: if the settings have an invalid mask or an unknown name.
@@ -204,7 +220,7 @@ def match_names(parameters: Mapping[str, inspect.Parameter], settings: Settings)
 
 
 def first_match(candidates: tuple[str, ...], parameters: Iterable[str]) -> str | None:
-    """Return the parameter that matches the earliest candidate, ignoring case."""
+    """Return the parameter that equals the earliest possible candidate, ignoring case, if any."""
     for candidate in candidates:
         for parameter in parameters:
             if parameter.lower() == candidate:
@@ -228,10 +244,10 @@ def require_installed(library: str) -> None:
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     """Return the function's parameters by name, in order.
 
-    They are `DEFAULT_PARAMETERS` if it takes only *args or **kwargs, or has no signature. The
-    arguments that a partial sets are optional.
+    If the function takes only *args or **kwargs, or has no signature, `DEFAULT_PARAMETERS` are
+    assumed. The arguments that a partial sets are optional.
     """
-    signature_owner = getattr(function, "forward", function)  # a PyTorch module
+    signature_owner = getattr(function, "forward", function)  # the method of a PyTorch module
     try:
         parameters = inspect.signature(signature_owner).parameters.values()
     except (TypeError, ValueError):  # a function that is written in C
@@ -247,37 +263,45 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
 def positional_inputs(
     parameters: Mapping[str, inspect.Parameter], names: Mapping[str, str]
 ) -> tuple[str, ...]:
-    """Return the first three arguments if they are query, key and value in any order; else ()."""
+    """Return the first three arguments, in order, if they are query, key and value; else ()."""
     positional = [name for name, p in parameters.items() if p.kind != p.KEYWORD_ONLY]
-    inputs = {names.get(name) for name in ("query", "key", "value")}
-    return tuple(positional[:3]) if set(positional[:3]) == inputs else ()
+    first_arguments = tuple(positional[: len(INPUTS)])
+    return first_arguments if set(first_arguments) == {names.get(name) for name in INPUTS} else ()
 
 
 def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the libraries whose arrays a function may take, the likeliest first.
+    """Return the installed libraries whose arrays a function may take, the likeliest first.
 
-    A Python function may take arrays of the libraries that its code uses, then of the other
-    libraries that its module imports.
+    A function of a library takes its arrays. Another one may take arrays of the libraries that its
+    code uses, then of the other libraries that its module imports, and last of NumPy.
     """
     while hasattr(function, "func"):  # a partial
         function = function.func
-    inner = inspect.unwrap(function)
-    if hasattr(inner, "named_parameters"):  # a PyTorch module
-        return ("torch",)
-    module_name = getattr(inner, "__module__", None) or type(inner).__module__
-    package = module_name.partition(".")[0].replace("jaxlib", "jax")
-    if package in LIBRARIES:
-        return (package,)
-    is_built_in = not hasattr(inner, "__code__")
-    if is_built_in and "torch" in repr(inner):  # PyTorch's built-in functions have no module
-        return ("torch",)
+    function = inspect.unwrap(function)
+    library = defining_library(function)
+    if library:
+        return (library,)
     # A callable object has no globals; those of the module of its class are used.
-    namespace = getattr(inner, "__globals__", None) or vars(sys.modules[type(inner).__module__])
-    used = [namespace.get(name) for name in names_in_code(inner, namespace)]
-    used += [cell.cell_contents for cell in getattr(inner, "__closure__", None) or ()]
+    module_globals = getattr(function, "__globals__", None)
+    namespace = module_globals or vars(sys.modules[type(function).__module__])
+    used = [namespace.get(name) for name in names_in_code(function, namespace)]
+    used += [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
     packages = [top_level_package(value) for value in (*used, *namespace.values())]
     candidates = [*dict.fromkeys(name for name in packages if name in LIBRARIES), "numpy"]
     return tuple(name for name in candidates if importlib.util.find_spec(name))
+
+
+def defining_library(function: Callable[..., Any]) -> str | None:
+    """Return the array library that defines a function or PyTorch module, if any."""
+    if hasattr(function, "named_parameters"):  # a PyTorch module
+        return "torch"
+    module_name = getattr(function, "__module__", None) or type(function).__module__
+    package = module_name.partition(".")[0].replace("jaxlib", "jax")
+    if package in LIBRARIES:
+        return package
+    is_built_in = not hasattr(function, "__code__")
+    # The module of PyTorch's built-in functions is not known, but their repr names torch.
+    return "torch" if is_built_in and "torch" in repr(function) else None
 
 
 def names_in_code(function: Any, namespace: Mapping[str, Any], depth: int = 2) -> list[str]:
@@ -291,8 +315,13 @@ def names_in_code(function: Any, namespace: Mapping[str, Any], depth: int = 2) -
     code = getattr(function, "__code__", None)
     if code is None:
         return []
-    nested_code = [constant for constant in code.co_consts if hasattr(constant, "co_names")]
-    names = [name for part in (code, *nested_code) for name in part.co_names if name in namespace]
+    code_of_nested_functions = [item for item in code.co_consts if hasattr(item, "co_names")]
+    names = [
+        name
+        for part in (code, *code_of_nested_functions)
+        for name in part.co_names
+        if name in namespace
+    ]
     if depth:
         for name in list(names):
             names += names_in_code(namespace[name], namespace, depth - 1)
