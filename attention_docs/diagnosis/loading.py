@@ -284,10 +284,10 @@ def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
     # A callable object has no globals; those of the module of its class are used.
     module_globals = getattr(function, "__globals__", None)
     namespace = module_globals or vars(sys.modules[type(function).__module__])
-    used = [namespace.get(name) for name in names_in_code(function, namespace)]
-    used += [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
-    packages = [top_level_package(value) for value in (*used, *namespace.values())]
-    candidates = [*dict.fromkeys(name for name in packages if name in LIBRARIES), "numpy"]
+    used_values = [namespace.get(name) for name in names_in_code(function, namespace)]
+    used_values += [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    packages = [top_level_package(value) for value in (*used_values, *namespace.values())]
+    candidates = dict.fromkeys(name for name in (*packages, "numpy") if name in LIBRARIES)
     return tuple(name for name in candidates if importlib.util.find_spec(name))
 
 
