@@ -4,6 +4,7 @@ Output is captured at the file descriptors, because native libraries do not writ
 """
 
 import contextlib
+import functools
 import io
 import os
 import pickle
@@ -17,7 +18,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -29,7 +30,9 @@ from attention_docs.diagnosis.libraries import LoadError, UnsupportedError
 from attention_docs.diagnosis.recipe import LayerCall
 
 # Time limit of the import in seconds: PyTorch and JAX may take minutes on a slow disk.
-IMPORT_LIMIT = 300.0
+IMPORT_TIME_LIMIT_S = 300.0
+# How many calls of a traceback are reported, the innermost ones.
+MOST_FRAMES = 3
 
 
 @dataclass(frozen=True)
@@ -62,11 +65,12 @@ class Worker:
 
     Args:
         target: `module:function` or `path/to/file.py:function`.
-        limit: time limit of a case in seconds.
+        time_limit_s: time limit of a call in seconds.
     """
 
-    def __init__(self, target: str, limit: float = 10.0) -> None:
-        self.target, self.limit = target, limit
+    def __init__(self, target: str, time_limit_s: float = 10.0) -> None:
+        self.target = target
+        self.time_limit_s = time_limit_s
         self.process: subprocess.Popen[bytes] | None = None
         self.answers: queue.Queue[Any] = queue.Queue()
 
@@ -77,17 +81,17 @@ class Worker:
         self.stop()
 
     def describe(self, settings: Settings) -> Description:
-        """Import the function and inspect it.
+        """Import the function and infer how to call it.
 
         Raises:
             LoadError: if that fails; the message says in one line what to do.
         """
-        answer = self.ask(settings, IMPORT_LIMIT)
+        answer = self.ask(settings, IMPORT_TIME_LIMIT_S)
         if isinstance(answer, LoadError):
             raise answer
         if answer is None:
             module_name = self.target.rpartition(":")[0]
-            failure = self.stop_and_explain(IMPORT_LIMIT)
+            failure = self.stop_and_explain(IMPORT_TIME_LIMIT_S)
             raise LoadError(
                 f"the import of {module_name} {failure}; import it by itself to see why"
             )
@@ -95,20 +99,27 @@ class Worker:
         return description
 
     def run(self, case: Case, description: Description, settings: Settings) -> Outcome:
-        """Call the function with a case."""
+        """Call the function with a case.
+
+        A function that exceeds the time limit or ends its process gives an outcome like any other;
+        the next call starts a new process.
+        """
         if self.process is None:
             self.describe(settings)
-        if description.layer is not None:  # the process has its weights
+        if description.layer is not None:  # the process has its weights, so they are not sent
             assert isinstance(case.call, LayerCall)
             case = replace(case, call=replace(case.call, weights={}, biases={}))
-        answer = self.ask((case, description, settings), self.limit)
+        answer = self.ask((case, description, settings), self.time_limit_s)
         if answer is None:
-            return Outcome(failure=f"it {self.stop_and_explain(self.limit)}", kind="died")
+            return Outcome(failure=f"it {self.stop_and_explain(self.time_limit_s)}", kind="died")
         outcome: Outcome = answer
         return outcome
 
-    def ask(self, message: object, limit: float) -> Any:
-        """Send a message and return the answer, or None if it does not come in time."""
+    def ask(self, message: object, time_limit_s: float) -> Any:
+        """Send a message to the process, which is started if there is none, and await the answer.
+
+        Return None if the process ends or exceeds the time limit.
+        """
         if self.process is None:
             self.start()
         assert self.process
@@ -117,7 +128,7 @@ class Worker:
             pickle.dump(message, self.process.stdin)
             self.process.stdin.flush()
         with contextlib.suppress(queue.Empty):
-            return self.answers.get(timeout=limit)
+            return self.answers.get(timeout=time_limit_s)
         return None
 
     def start(self) -> None:
@@ -141,13 +152,14 @@ class Worker:
         arguments = (self.process, self.answers)
         threading.Thread(target=forward_answers, args=arguments, daemon=True).start()
 
-    def stop_and_explain(self, limit: float) -> str:
-        """Stop the process and return how it ended: by itself, or by the time limit."""
+    def stop_and_explain(self, time_limit_s: float) -> str:
+        """Stop a process that gave no answer, and say whether it had ended or was too slow."""
         assert self.process
         status = self.process.poll()
         self.stop()
         if status is None:
-            return f"gave no answer within {limit:g} s and was stopped"
+            return f"gave no answer within {time_limit_s:g} s and was stopped"
+        # A negative status is the number of the signal that ended the process.
         cause = signal.Signals(-status).name if status < 0 else f"status {status}"
         return f"ended its process with {cause}"
 
@@ -164,7 +176,7 @@ class Worker:
 
 
 class InProcessWorker(Worker):
-    """Calls a trusted function in the current process, which is faster."""
+    """Calls a trusted function in the current process, which is faster, without a time limit."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(getattr(function, "__name__", "function"))
@@ -177,14 +189,21 @@ class InProcessWorker(Worker):
         return run_case(self.function, case, description, settings, stdout=1)
 
 
-def forward_answers(process: subprocess.Popen[bytes], answers: queue.Queue[Any]) -> None:
-    """Put each answer into the queue, and None once the pipe has closed."""
-    assert process.stdout
-    # EOFError: the process ended between two answers. UnpicklingError: it ended within an answer.
-    # OSError and ValueError: `Worker.stop` closed the pipe before or during a read.
-    with contextlib.suppress(EOFError, OSError, ValueError, pickle.UnpicklingError):
+def unpickled(stream: IO[bytes]) -> Iterator[Any]:
+    """Yield the pickled objects of a stream until it ends."""
+    with contextlib.suppress(EOFError):
         while True:
-            answers.put(pickle.load(process.stdout))
+            yield pickle.load(stream)
+
+
+def forward_answers(process: subprocess.Popen[bytes], answers: queue.Queue[Any]) -> None:
+    """Put each answer of a process into the queue, and None once its pipe has closed."""
+    assert process.stdout
+    # UnpicklingError: the process ended within an answer. OSError and ValueError: `Worker.stop`
+    # closed the pipe before or during a read.
+    with contextlib.suppress(OSError, ValueError, pickle.UnpicklingError):
+        for answer in unpickled(process.stdout):
+            answers.put(answer)
     # A dying process closes its pipe before it has an exit status, for which `stop_and_explain`
     # polls as soon as it gets None. A process that has closed only its pipe times out here.
     with contextlib.suppress(subprocess.TimeoutExpired):
@@ -198,24 +217,18 @@ def main(target: str) -> None:
     Settings are answered with a description of the function or a LoadError; a case, with a
     description and settings, is answered with an outcome.
     """
+    load_once = functools.cache(loading.load)
     with protected_streams() as (messages, answers, stdout):
-        function: Any = None
-        while True:
-            try:
-                message = pickle.load(messages)
-            except EOFError:
-                return
+        for message in unpickled(messages):
+            answer: Description | LoadError | Outcome
             if isinstance(message, Settings):
                 try:
-                    function = function or loading.load(target)
-                    answer: Any = loading.describe(function, message)
+                    answer = loading.describe(load_once(target), message)
                 except LoadError as error:
-                    # Without its cause, which may not be possible to pickle.
-                    answer = error.with_traceback(None)
-                    answer.__cause__ = answer.__context__ = None
+                    answer = error
             else:
                 case, description, settings = message
-                answer = run_case(function, case, description, settings, stdout)
+                answer = run_case(load_once(target), case, description, settings, stdout)
             pickle.dump(answer, answers)
             answers.flush()
 
@@ -230,8 +243,8 @@ def protected_streams() -> Iterator[tuple[io.BufferedReader, io.BufferedWriter, 
     stdin, stdout, stderr = 0, 1, 2
     messages, answers = os.fdopen(os.dup(stdin), "rb"), os.fdopen(os.dup(stdout), "wb")
     with tempfile.TemporaryFile() as file:
-        empty = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(empty, stdin)  # a function that reads stdin gets end of file
+        null_device = os.open(os.devnull, os.O_RDONLY)
+        os.dup2(null_device, stdin)  # a function that reads stdin gets end of file
         os.dup2(file.fileno(), stdout)
         os.dup2(file.fileno(), stderr)
         yield messages, answers, file.fileno()
@@ -254,7 +267,7 @@ def run_case(
         stdout: the descriptor of the file or pipe that stdout is written to.
     """
     size_before = os.fstat(stdout).st_size
-    with warnings.catch_warnings(record=True) as caught:
+    with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
         try:
             outcome = call_function(function, case, description, settings)
@@ -264,17 +277,22 @@ def run_case(
             outcome = failed_outcome(error)
     sys.stdout.flush()
     sys.stderr.flush()
+    notes = list(outcome.notes)
     if os.fstat(stdout).st_size > size_before:
-        outcome = replace(outcome, notes=(*outcome.notes, "it prints"))
-    caught_warnings = [
+        notes.append("it prints")
+    notes += [
         f"it warns: {warning.category.__name__}: {loading.first_line(warning.message)}"
-        for warning in caught
+        for warning in caught_warnings
     ]
-    return replace(outcome, notes=(*outcome.notes, *dict.fromkeys(caught_warnings)))
+    return replace(outcome, notes=tuple(dict.fromkeys(notes)))
 
 
 def failed_outcome(error: BaseException) -> Outcome:
-    """Describe an error; it is a refusal if a `raise` or `assert` of the reader's code made it."""
+    """Return the outcome of a call that raised an error.
+
+    The error is a refusal of the case if it was raised by a `raise` or `assert` statement outside
+    this package, or is a NotImplementedError.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     our_folder = os.path.dirname(__file__)
     their_frames = [frame for frame in frames if not frame.filename.startswith(our_folder)]
@@ -283,7 +301,7 @@ def failed_outcome(error: BaseException) -> Outcome:
     return Outcome(
         failure=f"it raised {type(error).__name__}: {loading.first_line(error)}",
         kind="refused" if is_refusal or isinstance(error, NotImplementedError) else "raised",
-        traceback="".join(traceback.format_list(their_frames[-3:])),
+        traceback="".join(traceback.format_list(their_frames[-MOST_FRAMES:])),
     )
 
 
@@ -291,7 +309,8 @@ def call_function(
     function: Callable[..., Any], case: Case, description: Description, settings: Settings
 ) -> Outcome:
     """Call the function; return its results by name, and problems such as changed inputs."""
-    dtype, library = case.dtype or settings.dtype, settings.library or "numpy"
+    dtype = case.dtype or settings.dtype
+    library = settings.library or "numpy"
     values = calling.translate_arguments(case.call, description, settings)
     if description.layer is not None and library == "torch":
         function.to(getattr(sys.modules["torch"], dtype))  # type: ignore[attr-defined]
@@ -299,27 +318,36 @@ def call_function(
     if case.compares_gradients:
         return Outcome(gradients(function, case, description, settings, arguments))
     out_name = description.names.get("out", "")
-    array_names = [name for name, value in values.items() if isinstance(value, np.ndarray)]
-    before = {name: libraries.to_numpy(arguments[name]) for name in array_names}
+    inputs = {
+        name: arguments[name]
+        for name, value in values.items()
+        if isinstance(value, np.ndarray) and name != out_name
+    }
+    original_inputs = {name: libraries.to_numpy(array) for name, array in inputs.items()}
     returned = call_by_position(function, arguments, description)
     if description.is_required("out") and returned is None:
         returned = arguments[out_name]
     output, item = find_output(returned, case, description, settings)
-    changed = [
-        name
-        for name, array in before.items()
-        if name != out_name
-        and not np.array_equal(array, libraries.to_numpy(arguments[name]), equal_nan=True)
-    ]
-    problems = [f"it changes its input {', '.join(changed)}"] if changed else []
+    problems = changed_input_problems(inputs, original_inputs)
     notes = []
-    mismatches = dtype_or_device_mismatches(output, arguments[array_names[0]])
+    first_input = next(iter(inputs.values()))
+    mismatches = dtype_or_device_mismatches(output, first_input)
     if library == "torch":
         problems += mismatches
     elif case.dtype == "float32":
         notes = mismatches  # no problem, because NumPy itself widens, for example by np.float64
     results = {"output": output_from_layout(output, case, description, settings)}
     return Outcome(results, problems=tuple(problems), notes=tuple(notes), item=item)
+
+
+def changed_input_problems(inputs: dict[str, Any], original_inputs: dict[str, Array]) -> list[str]:
+    """Describe which arrays a call has changed in place, in a list of one or no problem."""
+    changed = [
+        name
+        for name, array in inputs.items()
+        if not np.array_equal(original_inputs[name], libraries.to_numpy(array), equal_nan=True)
+    ]
+    return [f"it changes its input {', '.join(changed)}"] if changed else []
 
 
 def output_from_layout(
@@ -333,7 +361,7 @@ def output_from_layout(
 
 
 def dtype_or_device_mismatches(output: Any, argument: Any) -> list[str]:
-    """Describe where the dtype or the device of an output differs from an argument's."""
+    """Describe in what the dtype or the device of an output differs from an argument's."""
     mismatches = []
     for attribute in ("dtype", "device"):
         expected, actual = (
@@ -348,7 +376,10 @@ def dtype_or_device_mismatches(output: Any, argument: Any) -> list[str]:
 def call_by_position(
     function: Callable[..., Any], arguments: dict[str, Any], description: Description
 ) -> Any:
-    """Pass query, key and value by position if possible, as some of them are positional-only."""
+    """Call the function with query, key and value by position if possible, and others by name.
+
+    Some functions take query, key and value by position only.
+    """
     positional = description.by_position
     keywords = {name: value for name, value in arguments.items() if name not in positional}
     return function(*(arguments[name] for name in positional), **keywords)
@@ -371,34 +402,45 @@ def to_argument(value: Any, case: Case, library: str, dtype: str) -> Any:
 def find_output(
     returned: Any, case: Case, description: Description, settings: Settings
 ) -> tuple[Any, Any]:
-    """Return the output in a tuple, list, dict or object, and its index, key or attribute.
+    """Return the output that is in a tuple, list, dict or object, and its index, key or attribute.
 
-    It is the first array of the expected shape, or else the first array.
+    An array is the output itself, without an index. In a container, the output is the item given by
+    the settings, or else the first array of the expected shape, or else the first array.
 
     Raises:
-        UnsupportedError: if there is none.
+        UnsupportedError: if there is no array.
     """
     if hasattr(returned, "shape"):
         return returned, None
-    kind = type_name(returned)
     if isinstance(returned, tuple | list):
         items = dict(enumerate(returned))
     else:
         items = returned if isinstance(returned, dict) else getattr(returned, "__dict__", {})
     arrays = {name: item for name, item in items.items() if hasattr(item, "shape")}
+    if not arrays:
+        description_of_returned = type_name(returned)
+        if isinstance(returned, dict | tuple | list):
+            first_item = next(iter(items.values()), None)
+            description_of_returned += f" that begins with {type_name(first_item)}"
+        raise UnsupportedError(f"it returns {description_of_returned}; expected an array")
     if settings.output_item in arrays:
         return arrays[settings.output_item], settings.output_item
-    if not arrays:
-        if isinstance(returned, dict | tuple | list):
-            kind += f" that begins with {type_name(next(iter(items.values()), None))}"
-        raise UnsupportedError(f"it returns {kind}; expected an array")
-    layout = calling.output_layout(description, settings)
-    if isinstance(case.call, LayerCall):
-        shape = calling.layer_to_layout(case.call.query, settings.layout or "bnd").shape
-    else:
-        shape = calling.to_layout(case.expected()["output"], layout).shape
-    name = next((name for name, item in arrays.items() if item.shape == shape), next(iter(arrays)))
+    shape = expected_output_shape(case, description, settings)
+    names_of_shape = [name for name, array in arrays.items() if array.shape == shape]
+    name = names_of_shape[0] if names_of_shape else next(iter(arrays))
     return arrays[name], name
+
+
+def expected_output_shape(
+    case: Case, description: Description, settings: Settings
+) -> tuple[int, ...]:
+    """Return the shape of the right output in the function's layout."""
+    if isinstance(case.call, LayerCall):  # without weights, so the output cannot be computed here
+        array = calling.layer_to_layout(case.call.query, settings.layout or "bnd")
+    else:
+        layout = calling.output_layout(description, settings)
+        array = calling.to_layout(case.expected()["output"], layout)
+    return tuple(array.shape)
 
 
 def type_name(value: Any) -> str:
@@ -412,22 +454,30 @@ def gradients(
     settings: Settings,
     arguments: dict[str, Any],
 ) -> dict[str, Array]:
-    """Return the gradients of query, key and value, keyed by these names."""
-    layout, library = settings.layout or "bhnd", settings.library or "numpy"
+    """Return the gradients of query, key and value in (b, h, n, d), keyed by these names.
+
+    Raises:
+        UnsupportedError: if queries, keys and values are stacked, or the function writes its output
+            into an argument, or the library has no automatic differentiation.
+    """
+    layout = settings.layout or "bhnd"
+    library = settings.library or "numpy"
     if settings.stack_axis is not None or description.is_required("out"):
         raise UnsupportedError("its arguments hold more than one array")
     their_names = {name: description.names[name] for name in ("query", "key", "value")}
 
-    def output(**keywords: Any) -> Any:
+    def compute_output(**keywords: Any) -> Any:
         returned = call_by_position(function, keywords, description)
         return find_output(returned, case, description, settings)[0]
 
     assert not isinstance(case.call, LayerCall)
-    upstream = calling.to_layout(
+    upstream_values = calling.to_layout(
         output_gradient(case.call), calling.output_layout(description, settings)
     )
-    upstream = to_argument(upstream, case, library, case.dtype or settings.dtype)
-    results = libraries.gradients(output, library, arguments, list(their_names.values()), upstream)
+    upstream = to_argument(upstream_values, case, library, case.dtype or settings.dtype)
+    results = libraries.gradients(
+        compute_output, library, arguments, list(their_names.values()), upstream
+    )
     return {
         ours: calling.from_layout(libraries.to_numpy(results[theirs]), layout)
         for ours, theirs in their_names.items()
