@@ -323,7 +323,8 @@ def call_function(
         for name, value in values.items()
         if isinstance(value, np.ndarray) and name != out_name
     }
-    original_inputs = {name: libraries.to_numpy(array) for name, array in inputs.items()}
+    # Copies, because the NumPy array of a PyTorch tensor in float64 shares its memory.
+    original_inputs = {name: libraries.to_numpy(array).copy() for name, array in inputs.items()}
     returned = call_by_position(function, arguments, description)
     if description.is_required("out") and returned is None:
         returned = arguments[out_name]

@@ -3,7 +3,7 @@
 import pytest
 
 from attention_docs.diagnosis import checking
-from attention_docs.diagnosis.report import ON_PURPOSE
+from attention_docs.diagnosis.report import ON_PURPOSE, WRONG
 from tests.diagnosis.functions import faulty_torch, unusual_torch
 from tests.diagnosis.test_functions import assert_faults_are_reported, functions_of
 
@@ -20,6 +20,13 @@ def test_fault_is_reported(function):
 @pytest.mark.parametrize("function", UNUSUAL.values(), ids=UNUSUAL.keys())
 def test_unusual_function_passes(function):
     assert checking.check(function).is_correct
+
+
+def test_changed_float64_input_is_wrong():
+    report = checking.check(faulty_torch.scaled_in_place)
+    assert report.settings.dtype == "float64"
+    statuses = {verdict.case.name: verdict.status for verdict in report.verdicts}
+    assert statuses["distinct_sizes"] == WRONG
 
 
 def test_overflow_of_unscaled_products_in_float16_is_on_purpose():
