@@ -23,7 +23,8 @@
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,7 +32,12 @@ import numpy as np
 from attention_docs import examples
 from attention_docs.live.guards import FirstInvalid, Refusal, find_refusal
 from attention_docs.live.library import Node, Read, RecordedArray
-from attention_docs.live.literals import check_literal, find_literal, shared_literals
+from attention_docs.live.literals import (
+    LiteralPosition,
+    check_literal,
+    find_literal,
+    shared_literals,
+)
 from attention_docs.live.recording import DRAWN_IN_BULK, Recording, record
 from attention_docs.live.scopes import Scope
 
@@ -40,7 +46,7 @@ WHOLE_FLOAT_LIMIT = 10**15
 
 
 class Guard(NamedTuple):
-    """A read whose answer an edit can change, and the error that follows."""
+    """A read whose answer an edit can change, and the error that follows, if any."""
 
     read: Read
     refusal: Refusal | None
@@ -60,7 +66,7 @@ def graph(name: str) -> dict[str, Any]:
     if name in DRAWN_IN_BULK:
         return results_graph(name)
     pruned = PrunedGraph(name, record(name))
-    for node, literal_name in pruned.literals().items():
+    for node, literal_name in pruned.literals.items():
         check_literal(name, literal_name, pruned.nodes[node].literal)
     return pruned.as_json()
 
@@ -92,109 +98,137 @@ class PrunedGraph:
     """The nodes of a recording that the page needs, with new indices.
 
     Attributes:
-        nodes: the nodes of the recording, followed by the nodes of the refusals.
+        name: the name of the example.
+        recording: the recording of the example.
+        nodes: the nodes of the recording, followed by the nodes that only error messages need.
         representative: for each node, the index of the first node that computes the same.
-        ancestors: for each node, the indices of the nodes it is computed from, and its own.
-        steps: the node of each step, by name.
-        carried: pairs of nodes, as in the module's docstring.
-        inputs: the names of the steps that can be edited.
-        shared: the nodes of the literals that other examples compute with too, by name.
-        guards: the reads whose answers an edit can change, in the order of the reads.
-        new_index: the new index of each node that is kept.
+        ancestors: for each node, the indices of the nodes it is computed from, and its own, each
+            replaced by its representative.
     """
 
     def __init__(self, name: str, recording: Recording) -> None:
         self.name = name
         self.recording = recording
-        self.nodes = list(recording.tape.nodes)
-        self.step_nodes = {array.node for array in recording.steps.values()}
-        self.merge_nodes()
-        self.steps = {
-            step: self.representative[array.node] for step, array in recording.steps.items()
-        }
-        self.carried = [
-            (self.representative[before.node], self.representative[after.node])
-            for before, after in recording.carried
-        ]
-        self.inputs = list(self.editable_steps())
-        self.shared = dict(self.shared_literal_nodes())
-        self.guards = list(self.editable_guards())
-        self.merge_nodes()  # again, because the guards have appended the nodes of their refusals
-        required = set().union(*(self.ancestors[node] for node in self.page_nodes()))
-        self.new_index = {old: new for new, old in enumerate(sorted(required))}
+        self.nodes: list[Node] = []
+        self.representative: list[int] = []
+        self.ancestors: list[set[int]] = []
+        self.first_index: dict[Any, int] = {}  # by what a node computes
+        for node in recording.tape.nodes:
+            self.append(node)
 
-    def merge_nodes(self) -> None:
-        """Find the nodes that compute the same, and the ancestors of each node."""
-        self.representative = self.representatives()
-        self.ancestors = ancestors(self.nodes, self.representative)
+    def append(self, node: Node) -> None:
+        """Append a node, and find its representative and its ancestors among the nodes before."""
+        index = len(self.nodes)
+        first = self.first_index.setdefault(self.computation(node, index), index)
+        self.nodes.append(node)
+        self.representative.append(first)
+        self.ancestors.append({first}.union(*(self.ancestors[i] for i in node.inputs)))
 
-    def representatives(self) -> list[int]:
-        """Return for each node the first node that computes the same.
+    def computation(self, node: Node, index: int) -> Any:
+        """Return a hashable key that is equal for nodes that compute the same.
 
-        Editable literals are the same only if they have the same position in the code: their
+        Editable literals compute the same only if they have the same position in the code: their
         numbers may be equal by chance, and an edit of one must not change the other. For the same
-        reason, other literals that are steps, and the arrays that an iteration replaces, are the
+        reason, other literals that are steps, and arrays that an iteration replaces, compute the
         same as no other node.
         """
-        editable = {find_literal(self.nodes[index].literal) for index in self.step_nodes} - {None}
-        editable |= set(shared_literals())
-        carried = {before.node for before, _ in self.recording.carried}
-        first_index: dict[Any, int] = {}
-        representative: list[int] = []
-        for index, (operation, inputs, attributes, literal) in enumerate(self.nodes):
-            position = find_literal(literal)
-            key: Any
-            if position in editable:
-                key = position
-            elif index in carried or (operation == "asarray" and index in self.step_nodes):
-                key = index
-            else:
-                key = (operation, *(representative[i] for i in inputs), json.dumps(attributes))
-            representative.append(first_index.setdefault(key, index))
-        return representative
+        position = find_literal(node.literal)
+        if position in self.editable_literals:
+            return position
+        is_literal_step = node.operation == "asarray" and index in self.step_nodes
+        if is_literal_step or index in self.state_nodes:
+            return index
+        inputs = (self.representative[i] for i in node.inputs)
+        return (node.operation, *inputs, json.dumps(node.attributes))
 
-    def editable_steps(self) -> Iterator[str]:
-        """Yield the steps that are literals and that another step is computed from.
+    @cached_property
+    def step_nodes(self) -> set[int]:
+        """The nodes of the steps, before equal nodes are merged."""
+        return {array.node for array in self.recording.steps.values()}
 
-        Where several steps are the same literal, only the first is yielded.
+    @cached_property
+    def state_nodes(self) -> set[int]:
+        """The nodes of the arrays that an iteration begins with, and the next one replaces."""
+        return {old.node for old, _ in self.recording.state_updates}
+
+    @cached_property
+    def editable_literals(self) -> set[LiteralPosition | None]:
+        """The positions of the literals that are steps, or that other examples compute with too."""
+        tape_nodes = self.recording.tape.nodes
+        step_literals = {find_literal(tape_nodes[index].literal) for index in self.step_nodes}
+        return (step_literals | set(shared_literals())) - {None}
+
+    @cached_property
+    def steps(self) -> dict[str, int]:
+        """The node of each step, by name."""
+        return {
+            step: self.representative[array.node] for step, array in self.recording.steps.items()
+        }
+
+    @cached_property
+    def state_updates(self) -> list[tuple[int, int]]:
+        """Pairs of nodes: an iteration begins with the first, and the next one with the second."""
+        return [
+            (self.representative[old.node], self.representative[new.node])
+            for old, new in self.recording.state_updates
+        ]
+
+    @cached_property
+    def inputs(self) -> list[str]:
+        """The steps that are literals and that another step or update is computed from.
+
+        Where several steps are the same literal, only the first is listed.
         """
         first_step = {node: step for step, node in reversed(self.steps.items())}
-        results = {*self.steps.values(), *(after for _, after in self.carried)}
-        for step, node in self.steps.items():
+        results = {*self.steps.values(), *(new for _, new in self.state_updates)}
+
+        def is_input(step: str, node: int) -> bool:
             is_literal = self.nodes[node].operation == "asarray"
-            is_used = any(node in self.ancestors[other] for other in results - {node})
-            if is_literal and is_used and step == first_step[node]:
-                yield step
+            is_used = any(node in self.ancestors[result] for result in results - {node})
+            return is_literal and is_used and step == first_step[node]
 
-    def shared_literal_nodes(self) -> Iterator[tuple[str, int]]:
-        """Yield the name and the node of each literal that other examples compute with too."""
-        for index, node in enumerate(self.nodes):
-            position = find_literal(node.literal)
-            if position in shared_literals():
-                yield shared_literals()[position], self.representative[index]
+        return [step for step, node in self.steps.items() if is_input(step, node)]
 
+    @cached_property
+    def shared(self) -> dict[str, int]:
+        """The nodes of the literals that other examples compute with too, by name."""
+        names = shared_literals()
+        positions = [find_literal(node.literal) for node in self.recording.tape.nodes]
+        return {
+            names[position]: self.representative[index]
+            for index, position in enumerate(positions)
+            if position in names
+        }
+
+    @cached_property
     def literals(self) -> dict[int, str]:
-        """Return the names of the editable literals by node."""
-        shared = {node: name for name, node in self.shared.items()}
-        return {self.steps[step]: step for step in self.inputs} | shared
+        """The names of the editable literals, by node."""
+        shared_names = {node: name for name, node in self.shared.items()}
+        return {self.steps[step]: step for step in self.inputs} | shared_names
 
-    def editable_guards(self) -> Iterator[Guard]:
-        """Yield a guard for the first read of each node that depends on an input.
+    @cached_property
+    def guards(self) -> list[Guard]:
+        """A guard for the first read of each node that depends on an editable literal or a state.
 
-        The nodes of its refusal are appended to `nodes`.
+        The nodes that the errors of the guards need are appended to `nodes`.
         """
-        inputs = {*self.literals(), *(before for before, _ in self.carried)}
-        guarded = set()
-        for index, read in enumerate(self.recording.tape.reads):
+        editable_nodes = {*self.literals, *(old for old, _ in self.state_updates)}
+        guards: dict[int, Guard] = {}
+        for read_index, read in enumerate(self.recording.tape.reads):
             node = self.representative[read.node]
-            if node not in guarded and self.ancestors[node] & inputs:
-                guarded.add(node)
-                # Only a boolean answer can be flipped.
-                refusal = find_refusal(self.name, index) if isinstance(read.answer, bool) else None
-                yield Guard(read, self.append_refusal(refusal, read.node_count))
+            if node not in guards and self.ancestors[node] & editable_nodes:
+                is_flippable = isinstance(read.answer, bool)
+                refusal = find_refusal(self.name, read_index) if is_flippable else None
+                guards[node] = Guard(read, self.append_refusal(refusal, read.node_count))
+        return list(guards.values())
 
     def append_refusal(self, refusal: Refusal | None, node_count: int) -> Refusal | None:
-        """Append the nodes of a refusal, and return it with their new indices."""
+        """Append the nodes of a refusal, and return it with their new indices.
+
+        Args:
+            refusal: the error, if any.
+            node_count: the number of nodes before the read that leads to it, whose indices remain.
+        """
         if refusal is None:
             return None
         shift = len(self.nodes) - node_count
@@ -203,24 +237,31 @@ class PrunedGraph:
             return node if node < node_count else node + shift
 
         for node in refusal.nodes:
-            self.nodes.append(node._replace(inputs=tuple(map(shift_index, node.inputs))))
-        message: list[str | FirstInvalid] = []
-        for piece in refusal.message:
-            if isinstance(piece, FirstInvalid):
-                piece = FirstInvalid(shift_index(piece.invalid), shift_index(piece.array))
-            message.append(piece)
+            self.append(node._replace(inputs=tuple(map(shift_index, node.inputs))))
+        message = [
+            FirstInvalid(shift_index(piece.invalid), shift_index(piece.array))
+            if isinstance(piece, FirstInvalid)
+            else piece
+            for piece in refusal.message
+        ]
         return refusal._replace(message=message)
 
     def page_nodes(self) -> Iterator[int]:
         """Yield the nodes that the page needs, without their ancestors."""
         yield from self.steps.values()
-        for pair in self.carried:
-            yield from pair
+        for old_and_new in self.state_updates:
+            yield from old_and_new
         for guard in self.guards:
             yield guard.read.node
             for piece in guard.refusal.message if guard.refusal else []:
                 if isinstance(piece, FirstInvalid):
                     yield from piece
+
+    @cached_property
+    def new_index(self) -> dict[int, int]:
+        """The new index of each node that the page needs, or that such a node is computed from."""
+        kept_nodes = set().union(*(self.ancestors[node] for node in self.page_nodes()))
+        return {old: new for new, old in enumerate(sorted(kept_nodes))}
 
     def renumber(self, node: int) -> int:
         return self.new_index[self.representative[node]]
@@ -229,8 +270,10 @@ class PrunedGraph:
         return self.representative[node] in self.new_index
 
     def as_json(self) -> dict[str, Any]:
-        """Return the graph as JSON values."""
-        carried = [list(map(self.renumber, pair)) for pair in self.carried]
+        """Return the graph as JSON values, with the keys that the module's docstring explains."""
+        state_updates = [
+            [self.renumber(old), self.renumber(new)] for old, new in self.state_updates
+        ]
         return {
             "example": self.name,
             "nodes": [self.node_json(old_index) for old_index in self.new_index],
@@ -244,7 +287,7 @@ class PrunedGraph:
             "scopes": list(self.scopes_json()),
             "guards": [self.guard_json(guard) for guard in self.guards],
             "labels": dict(self.labels()),
-            **({"carried": carried} if carried else {}),
+            **({"carried": state_updates} if state_updates else {}),
         }
 
     def labels(self) -> Iterator[tuple[str, tuple[list[str], ...]]]:
@@ -292,7 +335,7 @@ class PrunedGraph:
                 yield name, self.renumber(array.node)
 
     def guard_json(self, guard: Guard) -> dict[str, Any]:
-        """Return a guard with the answer it expects and the error that another answer leads to."""
+        """Return the node of a guard, the answer that holds, and the error of another answer."""
         refusal = None
         if guard.refusal:
             message = [self.message_piece_json(piece) for piece in guard.refusal.message]
@@ -301,24 +344,10 @@ class PrunedGraph:
         return {"node": self.renumber(guard.read.node), "holds": answer, "refusal": refusal}
 
     def message_piece_json(self, piece: str | FirstInvalid) -> str | dict[str, int]:
-        """Return a piece of a refusal's message: its text, or the nodes that the page reads."""
+        """Return a piece of an error's message: its text, or the nodes that fill a placeholder."""
         if isinstance(piece, str):
             return piece
         return {"first": self.renumber(piece.invalid), "of": self.renumber(piece.array)}
-
-
-def ancestors(nodes: Iterable[Node], representative: list[int]) -> list[set[int]]:
-    """Return for each node the indices of the nodes it is computed from, and its own.
-
-    Args:
-        nodes: the nodes, each after its inputs.
-        representative: for each node, the index of the first node that computes the same, which
-            stands for it in the result.
-    """
-    result: list[set[int]] = []
-    for node, index in zip(nodes, representative, strict=True):
-        result.append({index}.union(*(result[i] for i in node.inputs)))
-    return result
 
 
 def shortest_numbers(value: Any) -> Any:

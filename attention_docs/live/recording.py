@@ -27,15 +27,15 @@ class Recording:
         tape: the operations, and the reads of their results.
         calls: the calls of public functions; empty if they were not recorded.
         steps: the array of each step; empty if the run raised an error.
-        carried: if the example can be repeated, pairs of arrays: what an iteration begins with,
-            and what the next one begins with in its place.
+        state_updates: if the example can be repeated, pairs of arrays: what an iteration begins
+            with, and what the next one begins with in its place.
         error: the error that the run raised.
     """
 
     tape: Tape
     calls: CallRecorder
     steps: dict[str, RecordedArray] = field(default_factory=dict)
-    carried: list[tuple[RecordedArray, RecordedArray]] = field(default_factory=list)
+    state_updates: list[tuple[RecordedArray, RecordedArray]] = field(default_factory=list)
     error: Exception | None = None
 
 
@@ -60,7 +60,7 @@ def run(name: str, recording: Recording) -> Recording:
     try:
         iteration = getattr(examples.load(name), "iteration", None)
         if iteration:
-            recording.steps, recording.carried = iteration(recording.tape.xp)
+            recording.steps, recording.state_updates = iteration(recording.tape.xp)
         else:
             recording.steps = examples.steps(name, recording.tape.xp)
     except Exception as error:
