@@ -25,8 +25,10 @@ from attention_docs.render.references import index_in_step, step_name
 # The width and height of a cell without a number, and of one with a number.
 MIN_CELL = (22, 22)
 MIN_NUMBER_WIDTH, NUMBER_HEIGHT = 26, 24
-NUMBER_PADDING = 8  # in a cell: the room on both sides of its number together
-CROSS_MARGIN = 4  # in a cell: the room on each side of its cross
+# In a cell: the room on both sides of its number together, and on each side of its cross. A compact
+# cell has less room, so that nine columns fit on a phone.
+NUMBER_PADDING, COMPACT_NUMBER_PADDING = 8, 4.5
+CROSS_MARGIN = 4
 # The room between a label and the matrix, and between the labels of two columns.
 LABEL_GAP = 6
 # `text_width` is the width of digits, and words of as many letters are narrower.
@@ -92,14 +94,22 @@ class Grid(NamedTuple):
 
 
 def cell_text(value: float, is_short: bool = False) -> str:
-    """Return the text of a cell, which is empty if the cell is crossed out."""
+    """Return a number as text, with two decimals if it is short; minus infinity has no text.
+
+    A cell with minus infinity is crossed out instead.
+    """
     if value == -np.inf:
         return ""
     return short_number(value) if is_short else number(value)
 
 
 def width_for_numbers(matrix: np.ndarray, is_short: bool = False) -> float:
-    """Return the width of a cell in which every number of the matrix fits."""
+    """Return the width of a cell in which every number of the matrix fits, or a tick of a mask.
+
+    Args:
+        matrix: real numbers or booleans.
+        is_short: whether the numbers have two decimals only.
+    """
     if matrix.dtype == bool:
         return MIN_CELL[0]
     texts = (cell_text(value, is_short) for value in matrix.flat)
@@ -107,11 +117,9 @@ def width_for_numbers(matrix: np.ndarray, is_short: bool = False) -> float:
 
 
 def compact_width(matrix: np.ndarray) -> float:
-    """Return the width of a cell in which every number of the matrix fits with two decimals.
-
-    It has less room on both sides of the numbers, so that nine columns fit on a phone.
-    """
-    return max(MIN_NUMBER_WIDTH, width_for_numbers(matrix, is_short=True) - 3.5)
+    """Return the width of a cell in which every number just fits, with two decimals."""
+    width = width_for_numbers(matrix, is_short=True)
+    return max(MIN_NUMBER_WIDTH, width - NUMBER_PADDING + COMPACT_NUMBER_PADDING)
 
 
 def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
@@ -136,8 +144,8 @@ def draw_cells(
     grid: Grid,
     matrix: np.ndarray,
     scale: Scale,
-    hidden: np.ndarray | None,
-    has_numbers: bool,
+    hidden: np.ndarray | None = None,
+    has_numbers: bool = True,
     is_short: bool = False,
 ) -> str:
     """Draw the cells of a matrix.
@@ -147,8 +155,8 @@ def draw_cells(
         matrix: the numbers or booleans; -inf and False are crossed out.
         scale: the colours.
         hidden: booleans, True where a cell is crossed out although it has a number.
-        has_numbers: whether the numbers are printed.
-        is_short: whether they have two decimals, also after an edit.
+        has_numbers: whether the numbers are printed; otherwise they are tooltips.
+        is_short: whether printed numbers have two decimals, also after an edit.
     """
     values = np.asarray(matrix)
     masked = ~values if values.dtype == bool else values == -np.inf
@@ -163,8 +171,8 @@ def draw_cells(
             cell = draw_coloured_box(index, value, box, scale, has_numbers)
             cell += draw_value(grid.centre(*index), value, has_numbers, is_short)
         body.append(tag_index(cell, matrix, index))
-    short = "" if is_short else None
-    group = element("g", *body, data_val=step_name(matrix), data_short=short, **scale.group)
+    attributes = {"data_val": step_name(matrix), "data_short": "" if is_short else None}
+    group = element("g", *body, **attributes, **scale.group)
     return group + draw_crosses(grid, crossed) + draw_grid_lines(grid)
 
 
@@ -203,7 +211,10 @@ def inline_number(matrix: np.ndarray, index: tuple[int, ...]) -> str:
 
 
 def draw_value(centre: tuple[float, float], value: float, has_numbers: bool, is_short: bool) -> str:
-    """Write a number, or a tick for True; where numbers do not fit, only a minus sign."""
+    """Write the text of a coloured cell: its number, or only a minus sign if it has no number.
+
+    A boolean has a tick, because it must be True: False is crossed out instead.
+    """
     if isinstance(value, np.bool_):
         text = "✓"
     elif has_numbers:
@@ -214,31 +225,26 @@ def draw_value(centre: tuple[float, float], value: float, has_numbers: bool, is_
 
 
 def draw_crosses(grid: Grid, crossed: np.ndarray) -> str:
-    """Cross out cells, with a single path for all of them."""
+    """Cross out the cells at which `crossed` is True, with a single path for all of them."""
     width, height = (side - 2 * CROSS_MARGIN for side in grid.cell)
-    lines = []
+    cross = f"l{width:g} {height:g}m0 {-height:g}l{-width:g} {height:g}"
+    path = ""
     for row, column in np.argwhere(crossed):
         x, y = grid.centre(row, column)
-        left, top = x - width / 2, y - height / 2
-        lines.append(f"M{left:g} {top:g}l{width:g} {height:g}m0 {-height:g}l{-width:g} {height:g}")
-    if not lines:
+        path += f"M{x - width / 2:g} {y - height / 2:g}{cross}"
+    if not path:
         return ""
-    return element(
-        "path", d="".join(lines), fill="none", stroke="currentColor", stroke_opacity=0.45
-    )
+    return element("path", d=path, fill="none", stroke="currentColor", stroke_opacity=0.45)
 
 
 def draw_grid_lines(grid: Grid) -> str:
     """Draw thin lines around all the cells."""
     cell_width, cell_height = grid.cell
-    vertical = "".join(
-        f"M{grid.x + column * cell_width:g} {grid.y:g}v{grid.height:g}"
-        for column in range(grid.columns + 1)
-    )
-    horizontal = "".join(
-        f"M{grid.x:g} {grid.y + row * cell_height:g}h{grid.width:g}" for row in range(grid.rows + 1)
-    )
-    path = vertical + horizontal
+    path = ""
+    for column in range(grid.columns + 1):
+        path += f"M{grid.x + column * cell_width:g} {grid.y:g}v{grid.height:g}"
+    for row in range(grid.rows + 1):
+        path += f"M{grid.x:g} {grid.y + row * cell_height:g}h{grid.width:g}"
     return element("path", d=path, fill="none", stroke="currentColor", stroke_opacity=0.3)
 
 
@@ -283,21 +289,29 @@ def draw_upward_labels(grid: Grid, labels: Sequence[str]) -> str:
 
 
 def describe(name: str, matrix: np.ndarray) -> str:
-    """Describe a matrix in words: all rows of a small one, the extremes of a large one."""
+    """Describe a matrix in words: its size, and its rows, or the extremes of a large one.
+
+    All rows of a mask are described, because it has no extremes.
+    """
     rows, columns = matrix.shape
     size = f"{name}: {_pluralize(rows, 'row')}, {_pluralize(columns, 'column')}."
-    if matrix.size <= MAX_DESCRIBED_NUMBERS or matrix.dtype == bool:
-        sentences = [
-            f"Row {i}: {', '.join(map(number_in_words, row))}." for i, row in enumerate(matrix, 1)
-        ]
-        return " ".join([size, *sentences])
-    unmasked = matrix > -np.inf
-    if not unmasked.any():
-        return f"{size} No cell takes part."
-    low = np.unravel_index(np.where(unmasked, matrix, np.inf).argmin(), matrix.shape)
+    if matrix.size > MAX_DESCRIBED_NUMBERS and matrix.dtype != bool:
+        return f"{size} {_describe_extremes(matrix)}"
+    sentences = [
+        f"Row {i}: {', '.join(map(number_in_words, row))}." for i, row in enumerate(matrix, 1)
+    ]
+    return " ".join([size, *sentences])
+
+
+def _describe_extremes(matrix: np.ndarray) -> str:
+    """Return a sentence with the largest and the smallest number, apart from minus infinity."""
+    is_unmasked = matrix > -np.inf
+    if not is_unmasked.any():
+        return "No cell takes part."
+    low = np.unravel_index(np.where(is_unmasked, matrix, np.inf).argmin(), matrix.shape)
     high = np.unravel_index(matrix.argmax(), matrix.shape)
     return (
-        f"{size} The largest is {number(matrix[high])} in row {high[0] + 1}, column {high[1] + 1}; "
+        f"The largest is {number(matrix[high])} in row {high[0] + 1}, column {high[1] + 1}; "
         f"the smallest {number(matrix[low])} in row {low[0] + 1}, column {low[1] + 1}."
     )
 
@@ -307,6 +321,7 @@ def _pluralize(count: int, noun: str) -> str:
 
 
 def number_in_words(value: float) -> str:
+    """Return a number or a boolean of a matrix for its description."""
     if isinstance(value, np.bool_):
         return "yes" if value else "no"
     return "takes no part" if value == -np.inf else number(value)

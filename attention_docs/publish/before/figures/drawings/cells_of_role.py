@@ -8,10 +8,10 @@ from attention_docs.render.figures.scales import scale_of
 def draw_numbers(grid: cells.Grid, matrix: Array, role: str | None) -> str:
     """Draw coloured cells with their numbers."""
     scale = scale_of("diverging", "matrix", matrix, role)
-    return cells.draw_cells(grid, matrix, scale, None, has_numbers=True)
+    return cells.draw_cells(grid, matrix, scale)
 
 
 def draw_colours(grid: cells.Grid, matrix: Array, role: str | None) -> str:
     """Draw coloured cells without numbers, which show them as tooltips."""
     scale = scale_of("diverging", "matrix", matrix, role)
-    return cells.draw_cells(grid, matrix, scale, None, has_numbers=False)
+    return cells.draw_cells(grid, matrix, scale, has_numbers=False)

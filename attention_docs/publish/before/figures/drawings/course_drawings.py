@@ -12,6 +12,7 @@ from attention_docs.publish.before.figures.drawings.arrows import (
     vector_tip,
 )
 from attention_docs.publish.before.figures.drawings.boxes import box, box_width
+from attention_docs.publish.before.figures.drawings.cells_of_role import draw_numbers
 from attention_docs.render.figures import Panel, cells
 from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import (
@@ -197,7 +198,7 @@ def _draw_labelled_row(row: LabelledRow, grid: cells.Grid) -> str:
     drawing = (
         label(grid.x - 8, grid.middle_y, row.name, "end", **name_style)
         + cells.draw_column_labels(grid, row.labels)
-        + cells.draw_cells(grid, row.numbers, scale, None, has_numbers=True)
+        + cells.draw_cells(grid, row.numbers, scale)
     )
     if not row.operation:
         return drawing
@@ -246,17 +247,11 @@ def output_projection_panel(
         vertical_label(LINE_HEIGHT / 2, top + w_o_grid.height * 3 / 4, "head 2"),
         cells.draw_row_labels(column_grid, 2 * list(features[:head_size])),
         cells.draw_column_labels(w_o_grid, features),
-        _draw_numbers(column_grid, head_outputs.T, "output"),
-        _draw_numbers(w_o_grid, w_o, None),
-        _draw_numbers(output_grid, output, "output"),
+        draw_numbers(column_grid, head_outputs.T, "output"),
+        draw_numbers(w_o_grid, w_o, None),
+        draw_numbers(output_grid, output, "output"),
         line_between_heads,
     ]
     matrices = {word: head_outputs, "W_O": w_o, output_name: output}
     description = " ".join(cells.describe(name, matrix) for name, matrix in matrices.items())
     return Panel(w_o_grid.right, output_grid.bottom, "".join(body), description)
-
-
-def _draw_numbers(grid: cells.Grid, matrix: np.ndarray, role: str | None) -> str:
-    """Draw a matrix with its numbers, in the colours of a role."""
-    scale = scale_of("diverging", "matrix", matrix, role)
-    return cells.draw_cells(grid, matrix, scale, None, has_numbers=True)

@@ -416,7 +416,7 @@ def draw_matrix(
         title(grid.x - cells.LABEL_GAP, LINE_HEIGHT / 2, matrix.symbol, matrix.role, "end")
         + (cells.draw_row_labels(grid, matrix.row_words) if has_row_words else "")
         + cells.draw_column_labels(grid, matrix.column_words)
-        + cells.draw_cells(grid, numbers, scale, None, has_numbers, is_short=True)
+        + cells.draw_cells(grid, numbers, scale, has_numbers=has_numbers, is_short=True)
         + cells.draw_mark(grid, (THEY, None), matrix.role)
     )
 

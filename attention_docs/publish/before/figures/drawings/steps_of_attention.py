@@ -74,7 +74,7 @@ def word_cells(grid: cells.Grid, matrix: Array, role: str, columns: Sequence[str
     hidden = matrix == 0 if role == "weights" else None
     scale = scale_of("sequential", role, matrix, role)
     words = cells.draw_upward_labels(grid, columns)
-    return words + cells.draw_cells(grid, matrix, scale, hidden, False)
+    return words + cells.draw_cells(grid, matrix, scale, hidden, has_numbers=False)
 
 
 def words_panel(
@@ -101,7 +101,7 @@ def words_panel(
         title(grid.middle_x, LINE_HEIGHT / 2, name, role),
         cells.draw_row_labels(grid, rows),
         cells.draw_upward_labels(grid, columns),
-        cells.draw_cells(grid, matrix, scale, None, True),
+        cells.draw_cells(grid, matrix, scale),
     ]
     size = grid.right, grid.bottom
     return Panel(*size, "".join(body), cells.describe(name, matrix), name=name)
