@@ -20,6 +20,9 @@ from attention_docs.render.figures.svg import (
     vertical_label,
 )
 
+LABEL_MARGIN = 8  # beside the labels of rows, and above labels that read upwards
+LEGEND_GAP, BOTTOM_MARGIN = 10, 2  # below the cells, with a legend and without
+
 
 def heatmap(matrix: Array, name: str = "Matrix", **options: Any) -> Html:
     """Draw a matrix: colours, and numbers where they fit, or else a labelled scale.
@@ -81,62 +84,74 @@ def matrix_panel(
     row_labels = arguments.labels("row_labels", row_labels, values.shape[0])
     column_labels = arguments.labels("column_labels", column_labels, values.shape[1])
     crossed_out = _checked_hidden(hidden, values.shape)
-    if compact:
-        cell: tuple[float, float] = (cells.compact_width(values), cells.NUMBER_HEIGHT)
-    elif numbers:
-        cell = cells.cell_size(values, columns=values.shape[1])
-    else:
-        cell = cells.MIN_CELL
-    has_numbers = cell != cells.MIN_CELL
-    widest_label = max(map(text_width, column_labels))
-    are_upward = compact and widest_label > cell[0]
-    if not are_upward:
-        cell = cells.widen_to_labels(cell, column_labels)
-    labels_height = widest_label + 8 if are_upward else LINE_HEIGHT
-    draw_column_labels = cells.draw_upward_labels if are_upward else cells.draw_column_labels
+    cell, has_numbers = _cell_size(values, column_labels, numbers, compact)
+    widest_column_label = max(map(text_width, column_labels))
+    are_upward = compact and widest_column_label > cell[0]
     colour_scale = scale_of(scale, "matrix", values, role)
     width = cell[0] * values.shape[1]
     legend = _legend(colour_scale, values.dtype == bool, width, has_numbers)
     # The centred titles and the legend may be wider than the cells.
     overhang = max(0, max(legend.width, text_width(name), text_width(columns)) - width) / 2
-    margin = max(map(text_width, row_labels)) + 8
-    top = 2 * LINE_HEIGHT + labels_height
-    left = margin + (LINE_HEIGHT if rows else 0)
-    grid = cells.Grid(max(left, overhang), top, cell, *values.shape)
-    centre = grid.x + width / 2
-    below = grid.bottom + (10 if legend.height else 2)
+    row_labels_width = max(map(text_width, row_labels)) + LABEL_MARGIN
+    left = max(row_labels_width + (LINE_HEIGHT if rows else 0), overhang)
+    column_labels_height = widest_column_label + LABEL_MARGIN if are_upward else LINE_HEIGHT
+    grid = cells.Grid(left, 2 * LINE_HEIGHT + column_labels_height, cell, *values.shape)
+    rows_x = grid.x - row_labels_width - LINE_HEIGHT / 2
+    draw_column_labels = cells.draw_upward_labels if are_upward else cells.draw_column_labels
+    legend_top = grid.bottom + (LEGEND_GAP if legend.height else BOTTOM_MARGIN)
     tagged_legend = cells.tag_step(legend.body, values, "data_scale") if legend.body else ""
-    middle = grid.middle_y
     body = [
-        title(centre, LINE_HEIGHT / 2, name, role),
-        label(centre, 1.5 * LINE_HEIGHT, columns),
-        vertical_label(grid.x - margin - LINE_HEIGHT / 2, middle, rows) if rows else "",
+        title(grid.middle_x, LINE_HEIGHT / 2, name, role),
+        label(grid.middle_x, 1.5 * LINE_HEIGHT, columns),
+        vertical_label(rows_x, grid.middle_y, rows) if rows else "",
         draw_column_labels(grid, column_labels),
         cells.draw_row_labels(grid, row_labels),
         cells.draw_cells(grid, values, colour_scale, crossed_out, has_numbers, compact),
         cells.draw_mark(grid, _checked_mark(mark, values.shape), role) if mark is not None else "",
-        translated(centre - legend.width / 2, below, tagged_legend),
+        translated(grid.middle_x - legend.width / 2, legend_top, tagged_legend),
     ]
     # The vertical label may be longer than the cells are high.
-    height = max(below + legend.height, middle + text_width(rows) / 2)
-    return Panel(
-        grid.x + width + overhang, height, "".join(body), cells.describe(name, values), name=name
-    )
+    height = max(legend_top + legend.height, grid.middle_y + text_width(rows) / 2)
+    description = cells.describe(name, values)
+    return Panel(grid.right + overhang, height, "".join(body), description, name=name)
+
+
+def _cell_size(
+    values: np.ndarray, column_labels: Sequence[str], numbers: bool, compact: bool
+) -> tuple[tuple[float, float], bool]:
+    """Return the width and height of a cell, and whether it has room for a number.
+
+    Cells are widened to the labels of their columns, unless these can read upwards.
+    """
+    if compact:
+        cell: tuple[float, float] = (cells.compact_width(values), cells.NUMBER_HEIGHT)
+        if max(map(text_width, column_labels)) > cell[0]:
+            return cell, True
+    elif numbers:
+        cell = cells.cell_size(values, columns=values.shape[1])
+    else:
+        cell = cells.MIN_CELL
+    return cells.widen_to_labels(cell, column_labels), cell != cells.MIN_CELL
 
 
 def _legend(scale: Scale, is_mask: bool, width: float, has_numbers: bool) -> Panel:
-    """Explain the symbols of a mask, or colours without numbers, centred in a width."""
-    if has_numbers and not is_mask:
-        return Panel(0, 0, "", "")
+    """Explain the symbols of a mask, or colours without numbers, centred in a width.
+
+    The legend of printed numbers is empty.
+    """
     if not is_mask:
-        return scale.legend(width, OPACITY)
+        return Panel(0, 0, "", "") if has_numbers else scale.legend(width, OPACITY)
     text = "✓ takes part, × does not"
     width = max(width, text_width(text))
     return Panel(width, LINE_HEIGHT, label(width / 2, LINE_HEIGHT / 2, text), "")
 
 
 def _checked_hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray | None:
-    """Return the boolean mask of hidden cells, or None."""
+    """Return the boolean mask of hidden cells, or None if no cell is hidden.
+
+    Raises:
+        ValueError: if it does not have the shape of the matrix, or is not boolean.
+    """
     if hidden is None:
         return None
     mask = arguments.matrix("hidden", hidden, f"{shape} to match matrix")
@@ -149,7 +164,11 @@ def _checked_hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray 
 
 
 def _checked_mark(mark: cells.Mark, shape: tuple[int, ...]) -> cells.Mark:
-    """Return the marked row and column, counted from the start."""
+    """Return the marked row and column, counted from the start, where None means all of them.
+
+    Raises:
+        ValueError: if it is not a pair, or outside the matrix.
+    """
     if not isinstance(mark, Sequence) or len(mark) != 2:
         raise ValueError(f"mark is {mark!r}; expected a pair (row, column)")
     row, column = mark
