@@ -298,6 +298,12 @@ def test_large_product_shows_only_colours():
         assert all(cell.tooltip for cell, *_ in cells_of(picture, step).values())
 
 
+def test_wide_numbers_stay_hidden_where_labels_widen_the_cells():
+    a, b = np.full((2, 6), 1234.5678), np.full((6, 6), -1234.5678)
+    picture = drawn_product(a, b, column_labels=["word"] * 6)
+    assert all(cell.tooltip for cell, *_ in cells_of(picture, "a.B").values())
+
+
 def assert_shows_product(picture, a, b):
     for matrix, step in zip((a, b, a @ b), STEPS, strict=True):
         assert_shows_cells(picture, step, matrix)

@@ -7,7 +7,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.render.figures import arguments, cells
-from attention_docs.render.figures.scales import Scale, scale_of
+from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     Html,
@@ -20,6 +20,7 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import number
 
 GAP = 30  # between A or B and their product
+TITLE_GAP = 2  # between the title of a matrix and its cells
 Triple = Sequence[str]
 
 
@@ -72,98 +73,75 @@ def product_figure(
     column = arguments.index("column", column, b.shape[1])
     row_labels = arguments.labels("row_labels", row_labels, a.shape[0])
     column_labels = arguments.labels("column_labels", column_labels, b.shape[1])
-    inner = (
-        [] if inner_labels is None else arguments.labels("inner_labels", inner_labels, a.shape[1])
-    )
-    matrices = (a, b, arguments.product(a, b, product))
-    colour_scales = [
-        scale_of(kind, name, matrix, role)
-        for kind, name, matrix, role in zip(scales, names, matrices, roles, strict=True)
-    ]
-    grids = _lay_out(*matrices, row_labels, column_labels, inner)
-    marks = ((row, None), (None, column), (row, column))
-    drawings = [
-        MatrixDrawing(*attributes)
-        for attributes in zip(names, matrices, colour_scales, roles, grids, marks, strict=True)
-    ]
-    grid_a, grid_b, grid_ab = grids
+    if inner_labels is not None:
+        inner_labels = arguments.labels("inner_labels", inner_labels, a.shape[1])
+    ab = arguments.product(a, b, product)
+    labels_above = [*(inner_labels or [""] * a.shape[1]), *column_labels]
+    cell = cells.cell_size(a, b, ab, columns=len(labels_above))
+    has_numbers = cell != cells.MIN_CELL
+    cell = cells.widen_to_labels(cell, labels_above)
+    grid_a, grid_b, grid_ab = _lay_out(a, b, cell, row_labels)
+    factor_a = MatrixDrawing(names[0], a, roles[0], scales[0], grid_a, mark=(row, None))
+    factor_b = MatrixDrawing(names[1], b, roles[1], scales[1], grid_b, mark=(None, column))
+    result = MatrixDrawing(names[2], ab, roles[2], scales[2], grid_ab, mark=(row, column))
+    drawings = (factor_a, factor_b, result)
     marked_pair = f"row {row + 1} · column {column + 1} = "
-    marked_number = cells.inline_number(matrices[2], (row, column))
-    equation = marked_pair + number(matrices[2][row, column])
-    below, centre = grid_a.bottom + LINE_HEIGHT / 2, grid_ab.middle_x
+    marked_number = cells.inline_number(ab, (row, column))
+    equation = marked_pair + number(ab[row, column])
+    equation_y = grid_ab.bottom + LINE_HEIGHT
     body = [
-        *(drawing.body() for drawing in drawings),
+        *(drawing.draw(has_numbers) for drawing in drawings),
         cells.draw_row_labels(grid_a, row_labels),
         cells.draw_column_labels(grid_b, column_labels),
-        cells.draw_column_labels(grid_a, inner),
-        cells.draw_row_labels(grid_b, inner),
-        *_titles(names, roles, grids, has_inner_labels=bool(inner)),
-        label(centre, below + LINE_HEIGHT / 2, marked_pair, "middle", marked_number),
+        cells.draw_column_labels(grid_a, inner_labels or []),
+        cells.draw_row_labels(grid_b, inner_labels or []),
+        factor_b.draw_title(LINE_HEIGHT / 2),
+        factor_a.draw_title(
+            grid_a.y - LINE_HEIGHT / 2 - (LINE_HEIGHT if inner_labels else TITLE_GAP)
+        ),
+        result.draw_title(grid_ab.y - LINE_HEIGHT / 2 - TITLE_GAP),
+        label(grid_ab.middle_x, equation_y, marked_pair, "middle", marked_number),
     ]
-    width = max(grid_ab.right, centre + text_width(equation) / 2)
+    width = max(grid_ab.right, grid_ab.middle_x + text_width(equation) / 2)
     descriptions = [cells.describe(drawing.name, drawing.values) for drawing in drawings]
     description = " ".join([*descriptions, f"Marked: {equation}."])
-    panel = Panel(width, below + LINE_HEIGHT, "".join(body), description)
+    panel = Panel(width, equation_y + LINE_HEIGHT / 2, "".join(body), description)
     return figure(panel, f"{names[0]} times {names[1]} gives {names[2]}")
 
 
-def _titles(
-    names: Triple, roles: Sequence[str | None], grids: Sequence[cells.Grid], has_inner_labels: bool
-) -> list[str]:
-    """Draw the names of B at the top, of A above its labels, and of AB between B and AB."""
-    grid_a, _, grid_ab = grids
-    centre_of_a, centre = (grid.middle_x for grid in (grid_a, grid_ab))
-    title_of_a = grid_a.y - LINE_HEIGHT / 2 - (LINE_HEIGHT if has_inner_labels else 2)
-    return [
-        title(centre, LINE_HEIGHT / 2, names[1], roles[1]),
-        title(centre_of_a, title_of_a, names[0], roles[0]),
-        title(centre, grid_ab.y - LINE_HEIGHT / 2 - 2, names[2], roles[2]),
-    ]
-
-
 class MatrixDrawing(NamedTuple):
-    """One of the three matrices: its numbers, look and position."""
+    """One of the three matrices, with its kind of colour scale, its place and its marked cells."""
 
     name: str
     values: np.ndarray
-    scale: Scale
     role: str | None
+    scale: str
     grid: cells.Grid
     mark: cells.Mark
 
-    @property
-    def has_numbers(self) -> bool:
-        return self.grid.cell != cells.MIN_CELL
-
-    def body(self) -> str:
-        table = cells.draw_cells(self.grid, self.values, self.scale, None, self.has_numbers)
+    def draw(self, has_numbers: bool) -> str:
+        """Draw the cells, and a box around the marked ones."""
+        scale = scale_of(self.scale, self.name, self.values, self.role)
+        table = cells.draw_cells(self.grid, self.values, scale, has_numbers=has_numbers)
         return table + cells.draw_mark(self.grid, self.mark, self.role)
+
+    def draw_title(self, y: float) -> str:
+        return title(self.grid.middle_x, y, self.name, self.role)
 
 
 def _lay_out(
-    a: np.ndarray,
-    b: np.ndarray,
-    ab: np.ndarray,
-    row_labels: Sequence[str],
-    column_labels: Sequence[str],
-    inner_labels: Sequence[str],
-) -> list[cells.Grid]:
-    """Place the three matrices: A and AB share their rows, B and AB their columns.
+    a: np.ndarray, b: np.ndarray, cell: tuple[float, float], row_labels: Sequence[str]
+) -> tuple[cells.Grid, cells.Grid, cells.Grid]:
+    """Place A, B and their product: A and AB share their rows, B and AB their columns.
 
-    Args:
-        row_labels: the labels of the rows of A, for which there is room on the left.
-        column_labels: the labels of the columns of B, to which the cells are widened if they fit.
-        inner_labels: the labels of the columns of A, to which the cells are widened as well.
+    There is room for the titles above B, and for the labels of rows on the left of A.
     """
-    columns = a.shape[1] + b.shape[1]
-    size = cells.cell_size(a, b, ab, columns=columns)
-    size = cells.widen_to_labels(size, [*(inner_labels or [""] * a.shape[1]), *column_labels])
-    width = a.shape[1] * size[0]
     left = max(map(text_width, row_labels)) + 8
     top = 2 * LINE_HEIGHT + 4
-    right, bottom = left + width + GAP, top + b.shape[0] * size[1] + GAP
-    return [
-        cells.Grid(left, bottom, size, *a.shape),
-        cells.Grid(right, top, size, *b.shape),
-        cells.Grid(right, bottom, size, *ab.shape),
-    ]
+    right = left + a.shape[1] * cell[0] + GAP
+    bottom = top + b.shape[0] * cell[1] + GAP
+    return (
+        cells.Grid(left, bottom, cell, *a.shape),
+        cells.Grid(right, top, cell, *b.shape),
+        cells.Grid(right, bottom, cell, a.shape[0], b.shape[1]),
+    )
