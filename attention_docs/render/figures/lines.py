@@ -1,7 +1,7 @@
 """Draw attention as lines between tokens: the thicker a line, the larger the weight."""
 
-from collections.abc import Iterable, Sequence
-from itertools import product
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,11 @@ from attention_docs.render.references import step_name
 
 WIDTH = 156
 ROW_HEIGHT = 34
-# Between the names of the keys and the weights of a single query.
-GAP = 14
+TOP = 2 * LINE_HEIGHT  # of the rows, below the titles
+# Between a name and its lines, and between the names of the keys and the weights of a single query.
+NAME_GAP, NUMBER_GAP = 8, 14
+RIGHT_MARGIN = 8
+SAMPLE_LENGTH, SAMPLE_GAP = 30, 6  # of a line in the legend, and after it
 # The width of the line of the largest weight, and of the thinnest visible lines.
 MAX_STROKE, THINNEST = 9.0, 0.4
 
@@ -91,53 +94,146 @@ def lines_panel(
         has_legend: whether to draw the legend, which one of several panels needs.
     """
     matrix = _checked_weights(weights)
-    count, key_count = matrix.shape
-    names = arguments.labels("tokens", tokens, count)
+    query_names = arguments.labels("tokens", tokens, matrix.shape[0])
     if keys is None:
-        key_names = arguments.labels("tokens", tokens, key_count)
+        key_names = arguments.labels("tokens", tokens, matrix.shape[1])
     else:
-        key_names = arguments.labels("keys", keys, key_count)
-    queries = range(count) if query is None else [arguments.index("query", query, count)]
+        key_names = arguments.labels("keys", keys, matrix.shape[1])
+    if query is not None:
+        query = arguments.index("query", query, len(query_names))
     titles, roles = (sides, (None, None)) if sides else (("queries", "keys"), ("query", "key"))
-    left = max(map(text_width, [*names, titles[0]])) + 8
-    right = left + length
-    names_end = right + 8 + max(map(text_width, key_names))
-    rows_height = row_height * max(count, key_count)
-    query_rows, key_rows = (_row_positions(n, row_height, rows_height) for n in matrix.shape)
-    query_labels = [
-        label(left - 8, y, token, "end") for y, token in zip(query_rows, names, strict=True)
-    ]
-    key_labels = [
-        label(right + 8, y, key, "start") for y, key in zip(key_rows, key_names, strict=True)
-    ]
-    numbers = [] if query is None else [number(weight) for weight in matrix[queries[0]]]
-    # Each query with its lines, or, for a single query, each key with its line and its weight. The
-    # style sheet fades the others when the reader points at one.
-    fans = [[text] for text in (query_labels if query is None else key_labels)]
-    for row, column in product(queries, range(key_count)):
-        fan = fans[row if query is None else column]
-        if matrix[row, column] > 0:
-            tooltip = f"{names[row]} to {key_names[column]}: {number(matrix[row, column])}"
-            fraction = matrix[row, column] / _largest(matrix)
-            ends = query_rows[row], key_rows[column]
-            line = _draw_curve((left, right), ends, fraction, tooltip)
-            fan.append(cells.tag_index(line, matrix, (row, column)))
-        if numbers:
-            text = label(names_end + GAP, key_rows[column], numbers[column], "start")
-            fan.append(cells.tag_index(text, matrix, (row, column)))
+    left = max(map(text_width, [*query_names, titles[0]])) + NAME_GAP
+    lines = Lines(matrix, query_names, key_names, left, left + length, row_height)
+    fans, other_names = lines.draw_all() if query is None else lines.draw_of_query(query)
     body = [
-        title(left - 8, LINE_HEIGHT / 2, titles[0], roles[0], "end"),
-        title(right + 8, LINE_HEIGHT / 2, titles[1], roles[1], "start"),
-        _tagged("".join(element("g", *fan, class_="fan") for fan in fans), matrix),
-        *(key_labels if query is None else query_labels),
+        title(lines.left - NAME_GAP, LINE_HEIGHT / 2, titles[0], roles[0], "end"),
+        title(lines.right + NAME_GAP, LINE_HEIGHT / 2, titles[1], roles[1], "start"),
+        _tagged("".join(element("g", fan, class_="fan") for fan in fans), matrix),
+        *other_names,
     ]
+    height = lines.bottom
     if has_legend:
-        body.append(_legend(left, 2.5 * LINE_HEIGHT + rows_height, _largest(matrix)))
-    numbers_end = names_end + GAP + max(map(text_width, numbers)) if numbers else names_end
-    width = 8 + max(numbers_end, right + 8 + text_width(titles[1]))
-    height = 2 * LINE_HEIGHT + rows_height + (LINE_HEIGHT if has_legend else 0)
-    panel = Panel(width, height, "".join(body), _describe(matrix, names, key_names, queries))
+        body.append(_legend(lines.left, lines.bottom + LINE_HEIGHT / 2, lines.largest))
+        height += LINE_HEIGHT
+    title_end = lines.right + NAME_GAP + text_width(titles[1])
+    lines_end = lines.names_end if query is None else lines.weights_end(query)
+    width = max(lines_end, title_end) + RIGHT_MARGIN
+    panel = Panel(width, height, "".join(body), lines.describe(query))
     return panel if heading is None else _add_heading(panel, heading, left + length / 2)
+
+
+class Lines(NamedTuple):
+    """A matrix of weights, drawn as lines from the names of its queries to those of its keys.
+
+    A fan is what the style sheet keeps while it fades the other fans, when the reader points at it.
+
+    Attributes:
+        matrix: (m, n) the weights.
+        query_names: m names.
+        key_names: n names.
+        left: the x at which the lines begin.
+        right: the x at which they end.
+        row_height: the vertical distance of two names.
+    """
+
+    matrix: np.ndarray
+    query_names: list[str]
+    key_names: list[str]
+    left: float
+    right: float
+    row_height: float
+
+    @property
+    def bottom(self) -> float:
+        return TOP + self.row_height * max(len(self.query_names), len(self.key_names))
+
+    @property
+    def largest(self) -> float:
+        """The weight of the widest line: the end of a sequential scale, which is one or more."""
+        return round_up(max(1.0, float(self.matrix.max())))
+
+    @property
+    def names_end(self) -> float:
+        return self.right + NAME_GAP + max(map(text_width, self.key_names))
+
+    def weights_end(self, query: int) -> float:
+        """Return the right end of the weights of a query, which stand beside the names of keys."""
+        widest_weight = max(text_width(number(weight)) for weight in self.matrix[query])
+        return self.names_end + NUMBER_GAP + widest_weight
+
+    def draw_all(self) -> tuple[list[str], list[str]]:
+        """Return a fan for each query, with its name and lines, and the names of the keys."""
+        rows, columns = map(range, self.matrix.shape)
+        fans = [
+            self.draw_query_name(row) + "".join(self.draw_line(row, column) for column in columns)
+            for row in rows
+        ]
+        return fans, [self.draw_key_name(column) for column in columns]
+
+    def draw_of_query(self, query: int) -> tuple[list[str], list[str]]:
+        """Return a fan for each key, with its name, line and weight, and the names of queries."""
+        rows, columns = map(range, self.matrix.shape)
+        fans = [
+            self.draw_key_name(column)
+            + self.draw_line(query, column)
+            + self.draw_weight(query, column)
+            for column in columns
+        ]
+        return fans, [self.draw_query_name(row) for row in rows]
+
+    def draw_query_name(self, row: int) -> str:
+        return label(self.left - NAME_GAP, self.query_y(row), self.query_names[row], "end")
+
+    def draw_key_name(self, column: int) -> str:
+        return label(self.right + NAME_GAP, self.key_y(column), self.key_names[column], "start")
+
+    def draw_line(self, row: int, column: int) -> str:
+        """Draw the line from a query to a key, if the weight is above zero."""
+        weight = self.matrix[row, column]
+        if weight <= 0:
+            return ""
+        tooltip = f"{self.query_names[row]} to {self.key_names[column]}: {number(weight)}"
+        left, right, middle = self.left, self.right, (self.left + self.right) / 2
+        start, end = self.query_y(row), self.key_y(column)
+        line = element(
+            "path",
+            element("title", text_node(tooltip)),
+            d=f"M{left:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {right:g} {end:g}",
+            fill="none",
+            stroke=colour("weights"),
+            stroke_width=max(THINNEST, MAX_STROKE * weight / self.largest),
+            stroke_opacity=0.7,
+        )
+        return cells.tag_index(line, self.matrix, (row, column))
+
+    def draw_weight(self, row: int, column: int) -> str:
+        """Write a weight beside the name of its key."""
+        text = number(self.matrix[row, column])
+        digits = label(self.names_end + NUMBER_GAP, self.key_y(column), text, "start")
+        return cells.tag_index(digits, self.matrix, (row, column))
+
+    def query_y(self, row: int) -> float:
+        return self._middle(row, len(self.query_names))
+
+    def key_y(self, column: int) -> float:
+        return self._middle(column, len(self.key_names))
+
+    def _middle(self, position: int, count: int) -> float:
+        """Return the y of one of `count` names, which are centred in the height of the drawing."""
+        names_height = self.row_height * count
+        top = TOP + (self.bottom - TOP - names_height) / 2
+        return top + self.row_height * (position + 0.5)
+
+    def describe(self, query: int | None) -> str:
+        """Describe the weights of all queries or of one, or the extremes of a large matrix."""
+        if self.matrix.size > cells.MAX_DESCRIBED_NUMBERS:
+            return cells.describe("Weights of queries (rows) on keys (columns)", self.matrix)
+        clauses = []
+        for row in range(len(self.query_names)) if query is None else [query]:
+            weights = zip(self.key_names, self.matrix[row], strict=True)
+            keys = ", ".join(f"{key} with {number(weight)}" for key, weight in weights)
+            clauses.append(f"{self.query_names[row]} looks at {keys}")
+        return "; ".join(clauses) + "."
 
 
 def _add_heading(panel: Panel, heading: str, centre: float) -> Panel:
@@ -152,7 +248,11 @@ def _add_heading(panel: Panel, heading: str, centre: float) -> Panel:
 
 
 def _checked_weights(weights: Array) -> np.ndarray:
-    """Return finite weights that are not negative; booleans become 0 and 1."""
+    """Return weights as real numbers; booleans become 0 and 1.
+
+    Raises:
+        ValueError: if a weight is negative or not finite.
+    """
     matrix = arguments.matrix("weights", weights)
     if matrix.dtype == bool:
         matrix = matrix.astype(float)
@@ -164,67 +264,19 @@ def _checked_weights(weights: Array) -> np.ndarray:
     return matrix
 
 
-def _row_positions(count: int, row_height: float, height: float) -> list[float]:
-    """Return the y of the middle of each row; the rows are centred in a height below the titles."""
-    top = 2 * LINE_HEIGHT + (height - row_height * count) / 2
-    return [top + row_height / 2 + row_height * row for row in range(count)]
-
-
-def _draw_curve(
-    x: tuple[float, float], y: tuple[float, float], fraction: float, tooltip: str
-) -> str:
-    """Draw a curve between two points; its stroke has a fraction of the maximal width.
-
-    Args:
-        x: the left and the right end.
-        y: the position of the left and of the right end, from the top.
-        fraction: the width of the stroke, as a fraction of `MAX_STROKE`.
-        tooltip: the text shown on hover.
-    """
-    (left, right), (start, end) = x, y
-    middle = (left + right) / 2
-    return element(
-        "path",
-        element("title", text_node(tooltip)),
-        d=f"M{left:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {right:g} {end:g}",
-        fill="none",
-        stroke=colour("weights"),
-        stroke_width=max(THINNEST, MAX_STROKE * fraction),
-        stroke_opacity=0.7,
-    )
-
-
-def _largest(matrix: np.ndarray) -> float:
-    """Return the weight of the maximal width, the end of a sequential scale: one or more."""
-    return round_up(max(1.0, float(matrix.max())))
-
-
 def _tagged(svg: str, matrix: np.ndarray) -> str:
-    """Wrap lines in a group with the name of their step, and the end of their scale's kind."""
+    """Wrap lines in a group with the name of their step, whose scale begins at zero."""
     step = step_name(matrix)
     return element("g", svg, data_val=step, data_from_zero="") if step else svg
 
 
-def _legend(x: float, y: float, largest: float) -> str:
+def _legend(left: float, y: float, largest: float) -> str:
     """Draw two sample lines, of a quarter and all of the maximal width, with their weights."""
     body = []
-    for left, fraction in ((x, 0.25), (x + WIDTH / 2, 1.0)):
-        ends = {"x1": left, "x2": left + 30, "y1": y, "y2": y}
+    for x, fraction in ((left, 0.25), (left + WIDTH / 2, 1.0)):
+        end = x + SAMPLE_LENGTH
+        ends = {"x1": x, "x2": end, "y1": y, "y2": y}
         stroke = {"stroke": colour("weights"), "stroke_width": MAX_STROKE * fraction}
         body.append(element("line", **ends, **stroke, stroke_opacity=0.7))
-        body.append(label(left + 36, y, exact_number(fraction * largest), "start"))
+        body.append(label(end + SAMPLE_GAP, y, exact_number(fraction * largest), "start"))
     return "".join(body)
-
-
-def _describe(
-    matrix: np.ndarray, names: Sequence[str], key_names: Sequence[str], queries: Iterable[int]
-) -> str:
-    """Describe the weights of some queries in words, or the extremes of a large matrix."""
-    if matrix.size > cells.MAX_DESCRIBED_NUMBERS:
-        return cells.describe("Weights of queries (rows) on keys (columns)", matrix)
-    clauses = []
-    for row in queries:
-        weights = zip(key_names, matrix[row], strict=True)
-        keys = ", ".join(f"{key} with {number(weight)}" for key, weight in weights)
-        clauses.append(f"{names[row]} looks at {keys}")
-    return "; ".join(clauses) + "."
