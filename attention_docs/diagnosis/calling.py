@@ -13,6 +13,8 @@ from attention_docs.diagnosis.cases import NO_LIMITS, Limits
 from attention_docs.diagnosis.libraries import UnsupportedError
 from attention_docs.diagnosis.recipe import Call, LayerCall
 
+# The axes of arrays in this package: batch, heads, positions and features.
+AXES = "bhnd"
 LAYOUTS = ("bhnd", "bnhd", "bnd", "nhd", "nd")
 LAYER_LAYOUTS = ("bnd", "nbd")
 LIBRARIES = ("torch", "jax", "cupy", "array_api_strict", "numpy")
@@ -23,7 +25,7 @@ WITHOUT_DROPOUT = {
     **dict.fromkeys(("dropout", "dropout_p", "attn_dropout", "dropout_rate"), 0.0),
     **dict.fromkeys(("training", "train"), False),
 }
-# The default of a required argument. It is truthy.
+# The default of a required argument. As a boolean it is true.
 NO_DEFAULT = inspect.Parameter.empty
 
 
@@ -90,9 +92,16 @@ class Description:
         """Whether the function projects its inputs into heads."""
         return self.layer is not None or bool({"W_Q", "W_packed"} & self.names.keys())
 
-    def is_required(self, ours: str) -> bool:
+    def default(self, name: str) -> Any:
+        """Return the default of an argument, given by our name for it.
+
+        It is `NO_DEFAULT` if the argument is required, and None if there is no such argument.
+        """
+        return self.defaults.get(self.names[name], NO_DEFAULT) if name in self.names else None
+
+    def is_required(self, name: str) -> bool:
         """Whether the function requires an argument, given by our name for it."""
-        return ours in self.names and self.names[ours] not in self.defaults
+        return self.default(name) is NO_DEFAULT
 
 
 def to_layout(array: Array, layout: str) -> Array:
@@ -106,21 +115,23 @@ def to_layout(array: Array, layout: str) -> Array:
         raise UnsupportedError(f"layout {layout} has no axis of heads")
     if "b" not in layout and batch > 1:
         raise UnsupportedError(f"layout {layout} has no axis of the batch")
-    dropped = tuple(i for i, axis in enumerate("bhnd") if axis not in layout)
-    kept = [axis for axis in "bhnd" if axis in layout]
-    return array.squeeze(dropped).transpose([kept.index(axis) for axis in layout])
+    missing_axes = tuple(i for i, axis in enumerate(AXES) if axis not in layout)
+    axes = [axis for axis in AXES if axis in layout]
+    return array.squeeze(missing_axes).transpose([axes.index(axis) for axis in layout])
 
 
 def from_layout(array: Array, layout: str) -> Array:
     """Convert a result in a layout to (b, h, n, d); the inverse of `to_layout`.
 
-    A result with another number of axes is returned as it is, and is reported as of wrong shape.
+    A result with another number of axes than the layout is returned unchanged, so that
+    `shape_problem` reports it.
     """
     if array.ndim != len(layout):
         return array
-    kept = [axis for axis in "bhnd" if axis in layout]
-    missing = tuple(i for i, axis in enumerate("bhnd") if axis not in layout)
-    return np.expand_dims(array.transpose([layout.index(axis) for axis in kept]), missing)
+    missing_axes = tuple(i for i, axis in enumerate(AXES) if axis not in layout)
+    axes = [axis for axis in AXES if axis in layout]
+    transposed = array.transpose([layout.index(axis) for axis in axes])
+    return np.expand_dims(transposed, missing_axes)
 
 
 def output_layout(description: Description, settings: Settings) -> str:
@@ -135,16 +146,12 @@ def output_layout(description: Description, settings: Settings) -> str:
 def mask_to_layout(mask: Array, layout: str) -> Array:
     """Return a mask that broadcasts to the scores in a layout.
 
-    Raises:
-        UnsupportedError: if the layout lacks an axis of the batch that is longer than 1.
+    If the layout has both batch and heads, the mask has all axes of the scores, some of length 1.
+    Otherwise a mask per sequence loses its axis of heads, which has length 1.
     """
     if layout in ("bhnd", "bnhd"):
         return mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
-    if mask.ndim < 4:
-        return mask
-    if "b" not in layout and mask.shape[0] > 1:
-        raise UnsupportedError(f"layout {layout} has no axis of the batch")
-    return mask[:, 0] if layout == "bnd" else mask[0, 0]
+    return mask[:, 0] if mask.ndim == 4 else mask
 
 
 def translate_arguments(
@@ -157,10 +164,10 @@ def translate_arguments(
     """
     names = description.names
     if isinstance(call, LayerCall):
-        values = layer_arguments(call, description, settings)
+        arguments = layer_arguments(call, description, settings)
     else:
-        values = attention_arguments(call, description, settings)
-    for name in values:
+        arguments = attention_arguments(call, description, settings)
+    for name in arguments:
         if name not in names:
             raise UnsupportedError(
                 f"it has no argument recognised as {name}; if there is one, pass --names {name}=..."
@@ -170,93 +177,116 @@ def translate_arguments(
         for name, value in WITHOUT_DROPOUT.items()
         if name in description.defaults or name in names.values()
     }
-    return without_dropout | {names[name]: value for name, value in values.items()}
+    return without_dropout | {names[name]: value for name, value in arguments.items()}
 
 
 def attention_arguments(call: Call, description: Description, settings: Settings) -> dict[str, Any]:
     """Return the arguments of a plain attention call, by our names."""
-    layout, names = settings.layout or "bhnd", description.names
     if settings.needs_full_masks:
         call = with_full_masks(call)
-    values: dict[str, Any] = {
-        name: to_layout(getattr(call, name), layout) for name in ("query", "key", "value")
-    }
+    arguments = (
+        input_arguments(call, description, settings)
+        | mask_arguments(call, description, settings)
+        | option_arguments(call, description, settings)
+    )
+    if description.is_required("out"):  # an array that the function writes its output to
+        shape = (*call.query.shape[:-1], call.value.shape[-1])
+        arguments["out"] = to_layout(np.zeros(shape), settings.layout or "bhnd")
+    if description.is_required("module"):  # as in the package transformers
+        group_size = call.query.shape[1] // call.key.shape[1]
+        arguments["module"] = SimpleNamespace(training=False, num_key_value_groups=group_size)
+    return arguments
+
+
+def input_arguments(call: Call, description: Description, settings: Settings) -> dict[str, Any]:
+    """Return query, key and value by our names, stacked if one argument holds several of them."""
+    layout = settings.layout or "bhnd"
+    arguments = {name: to_layout(getattr(call, name), layout) for name in ("query", "key", "value")}
     if settings.stack_axis is not None:
-        packed = [values.pop(name) for name in ("query", "key", "value") if name not in names]
-        stack_name = "packed" if "packed" in names else "packed_key"
-        values[stack_name] = np.stack(packed, axis=settings.stack_axis)
+        names = description.names
+        packed_arrays = [arguments.pop(name) for name in list(arguments) if name not in names]
+        packed_name = "packed" if "packed" in names else "packed_key"
+        arguments[packed_name] = np.stack(packed_arrays, axis=settings.stack_axis)
+    return arguments
+
+
+def mask_arguments(call: Call, description: Description, settings: Settings) -> dict[str, Any]:
+    """Return the boolean mask and the bias of a call, by our names.
+
+    Raises:
+        UnsupportedError: if the function takes no such mask or bias.
+    """
+    names = description.names
+    arguments: dict[str, Any] = {}
     if call.mask is not None:
-        values |= mask_arguments(call.mask, names, settings)
+        arguments |= boolean_mask_argument(call.mask, names, settings)
     elif description.is_required("mask"):
-        values["mask"] = None
+        arguments["mask"] = None
     if call.bias is not None:
         if not settings.adds_masks and names.get("bias") == names.get("mask"):
             raise UnsupportedError("its masks are boolean, so that each nonzero number is True")
-        values["bias"] = mask_to_layout(call.bias, layout)
-    values |= option_arguments(call, description, settings)
-    if description.is_required("out"):
-        shape = (*call.query.shape[:-1], call.value.shape[-1])
-        values["out"] = to_layout(np.zeros(shape), layout)
-    if description.is_required("module"):
-        values["module"] = SimpleNamespace(
-            training=False, num_key_value_groups=call.query.shape[1] // call.key.shape[1]
-        )
-    return values
+        arguments["bias"] = mask_to_layout(call.bias, settings.layout or "bhnd")
+    return arguments
 
 
 def option_arguments(call: Call, description: Description, settings: Settings) -> dict[str, Any]:
-    """Return the arguments of a plain attention call that are not arrays, by our names."""
-    names, values = description.names, dict[str, Any]()
-    defaults = {
-        name: description.defaults.get(names.get(name, ""), NO_DEFAULT)
-        for name in ("is_causal", "scale", "window")
-    }
+    """Return the arguments of a plain attention call that are not arrays, by our names.
+
+    What the call leaves open is passed, too, if the function requires it or has another default:
+    no causal mask, and the scale 1/sqrt(d_k).
+    """
+    arguments: dict[str, Any] = {}
     if call.is_causal and not settings.is_always_causal:
-        values["is_causal"] = True
-    elif "is_causal" in names and defaults["is_causal"]:
-        values["is_causal"] = False  # where it is required, or True by default
+        arguments["is_causal"] = True
+    elif description.default("is_causal"):
+        arguments["is_causal"] = False
     if call.scale is not None:
-        values["scale"] = call.scale
-    elif "scale" in names and defaults["scale"] is not None:
-        values["scale"] = call.key.shape[-1] ** -0.5  # where it is required, or another by default
-    if call.query.shape[1] != call.key.shape[1] and "grouped" in names:
-        values["grouped"] = True
+        arguments["scale"] = call.scale
+    elif description.default("scale") is not None:
+        arguments["scale"] = call.key.shape[-1] ** -0.5
+    if call.query.shape[1] != call.key.shape[1] and "grouped" in description.names:
+        arguments["grouped"] = True
     if call.softcap is not None:
-        values["softcap"] = call.softcap
+        arguments["softcap"] = call.softcap
     if call.window is not None:
-        open_side = -1 if defaults["window"] == (-1, -1) else None
-        values["window"] = tuple(open_side if side is None else side for side in call.window)
-    return values
+        no_limit = -1 if description.default("window") == (-1, -1) else None
+        arguments["window"] = tuple(no_limit if side is None else side for side in call.window)
+    return arguments
 
 
 def with_full_masks(call: Call) -> Call:
-    """Return a call whose masks have the axes of the scores, and a row for each query."""
+    """Return a call whose mask and bias have the axes (b, h, m) of the scores, none of length 1.
 
-    def full(mask: Array | None) -> Array | None:
-        if mask is None:
-            return None
-        return np.broadcast_to(mask, (*call.query.shape[:3], mask.shape[-1]))
+    Their last axis stays, because a mask may lack columns for the last keys.
+    """
+    leading_axes = call.query.shape[:3]
 
-    return replace(call, mask=full(call.mask), bias=full(call.bias))
+    def broadcast(mask: Array | None) -> Array | None:
+        """Repeat a mask for each sequence, head and query; None stays None."""
+        return None if mask is None else np.broadcast_to(mask, (*leading_axes, mask.shape[-1]))
+
+    return replace(call, mask=broadcast(call.mask), bias=broadcast(call.bias))
 
 
-def mask_arguments(mask: Array, names: Mapping[str, str], settings: Settings) -> dict[str, Any]:
+def boolean_mask_argument(
+    mask: Array, names: Mapping[str, str], settings: Settings
+) -> dict[str, Any]:
     """Return a mask as the function's argument: for each query and key, or for keys only.
 
     Raises:
         UnsupportedError: if the function only takes a mask for keys, and this one differs between
             queries or heads.
     """
-    converted = convert_mask(mask, settings.mask)
+    converted_mask = convert_mask(mask, settings.mask)
     if "mask" in names and not settings.takes_key_mask:
-        return {"mask": mask_to_layout(converted, settings.layout or "bhnd")}
+        return {"mask": mask_to_layout(converted_mask, settings.layout or "bhnd")}
     if mask.ndim < 4 or mask.shape[1:3] != (1, 1):
         raise UnsupportedError("its mask hides keys from all queries alike")
-    return {"mask" if "mask" in names else "padding": converted[:, 0, 0]}
+    return {"mask" if "mask" in names else "padding": converted_mask[:, 0, 0]}
 
 
 def convert_mask(mask: Array, kind: str | None) -> Array:
-    """Convert a mask in which True keeps a key to a kind in `MASKS`; None is `keep`."""
+    """Convert a mask in which True keeps a key to a kind of `MASKS`; None stands for `keep`."""
     if kind == "hide":
         return ~mask
     if kind == "additive":
@@ -269,45 +299,59 @@ def convert_mask(mask: Array, kind: str | None) -> Array:
 def layer_arguments(
     call: LayerCall, description: Description, settings: Settings
 ) -> dict[str, Any]:
-    """Return the arguments of a layer call, by our names."""
-    layout, names = settings.layout or "bnd", description.names
-    query, key = (layer_to_layout(rows, layout) for rows in (call.query, call.key))
-    values: dict[str, Any] = {"query": query, "key": key}
+    """Return the arguments of a layer call, by our names.
+
+    Raises:
+        UnsupportedError: if the function takes a single sequence, and the call has two.
+    """
+    names = description.names
+    layout = settings.layout or "bnd"
+    query = layer_to_layout(call.query, layout)
+    key = layer_to_layout(call.key, layout)
+    arguments: dict[str, Any] = {"query": query, "key": key}
     if "value" in names:
-        values["value"] = key
+        arguments["value"] = key
     if "query" not in names:
         if call.query is not call.key:
             raise UnsupportedError("it takes only one sequence, so no cross-attention")
-        values = {"x": query}
+        arguments = {"x": query}
     if call.is_causal and not settings.is_always_causal:
-        values["is_causal"] = True
+        arguments["is_causal"] = True
     if description.is_required("mask"):
-        values["mask"] = None
+        arguments["mask"] = None
     if call.rotation is not None:
         b, n, _ = call.query.shape
         angles = np.broadcast_to(call.rotation[:n], (b, n, call.rotation.shape[1]))
-        values["rotation"] = (np.cos(angles), np.sin(angles))
-    has_own_weights = description.layer is not None
-    return values if has_own_weights else values | weight_arguments(call, description)
+        arguments["rotation"] = (np.cos(angles), np.sin(angles))
+    if description.layer is None:  # a module has weights of its own
+        arguments |= weight_arguments(call, description)
+    return arguments
 
 
 def weight_arguments(call: LayerCall, description: Description) -> dict[str, Any]:
-    """Return the weights, biases and number of heads of a layer call, by our names."""
+    """Return the weights, biases and number of heads of a layer call, by our names.
+
+    A bias that the function requires is zero if the call has none.
+    """
     names = description.names
-    values: dict[str, Any] = {f"W_{letter}": matrix for letter, matrix in call.weights.items()}
+    arguments: dict[str, Any] = {f"W_{letter}": matrix for letter, matrix in call.weights.items()}
     if "W_packed" in names:
-        packed = [values.pop(f"W_{letter}") for letter in "QKV"]
-        values["W_packed"] = np.concatenate(packed, axis=1)
-    required = {letter for letter in "QKVO" if description.is_required(f"b_{letter}")}
-    zeros = dict.fromkeys(required, np.zeros(call.query.shape[-1]))
-    values |= {f"b_{letter}": bias for letter, bias in (zeros | call.biases).items()}
+        packed_matrices = [arguments.pop(f"W_{letter}") for letter in "QKV"]
+        arguments["W_packed"] = np.concatenate(packed_matrices, axis=1)
+    for letter in "QKVO":
+        if letter in call.biases:
+            arguments[f"b_{letter}"] = call.biases[letter]
+        elif description.is_required(f"b_{letter}"):
+            arguments[f"b_{letter}"] = np.zeros(call.query.shape[-1])
     if "heads" in names:
-        values["heads"] = call.heads
-    return values
+        arguments["heads"] = call.heads
+    return arguments
 
 
 def layer_to_layout(rows: Array, layout: str) -> Array:
-    """Convert (b, n, d) rows to a layout, or back, as a swap of two axes is its own inverse.
+    """Convert (b, n, d) rows to a layout, or rows in the layout to (b, n, d).
+
+    Both are the same, because swapping two axes twice changes nothing.
 
     Raises:
         UnsupportedError: if the layout has no axis of the batch.
@@ -319,6 +363,6 @@ def layer_to_layout(rows: Array, layout: str) -> Array:
 
 def index_in_layout(index: tuple[int, ...], layout: str, call: Call | LayerCall) -> list[int]:
     """Convert an index of a (b, h, n, d) or (b, n, d) result to the reader's layout."""
-    order = "bnd" if isinstance(call, LayerCall) else "bhnd"
-    axes = dict(zip(order, index, strict=True))
-    return [int(axes[axis]) for axis in layout if axis in axes]
+    axes = "bnd" if isinstance(call, LayerCall) else AXES
+    index_by_axis = dict(zip(axes, index, strict=True))
+    return [int(index_by_axis[axis]) for axis in layout if axis in index_by_axis]
