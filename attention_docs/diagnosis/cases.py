@@ -19,8 +19,8 @@ from attention_docs.dot_product import AttentionSteps, attention_steps
 from attention_docs.examples import distinct_sizes
 from attention_docs.masks import causal_mask
 
-# Bits of each dtype's significand, the leading one included.
-PRECISION = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
+# Bits of each dtype's significand, the leading one included; the finest dtype is first.
+SIGNIFICAND_BITS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ class Case:
         err more or less than this one. The error in float64, in which the formula itself is
         computed, is scaled down from that in float32.
         """
-        bits = min(PRECISION[dtype], PRECISION["float32"])
+        bits = min(SIGNIFICAND_BITS[dtype], SIGNIFICAND_BITS["float32"])
         if isinstance(self.call, LayerCall):
             exact = recipe.attend_in_heads(self.call)
             rounded = recipe.attend_in_heads(self.call, recipe.rounded_steps(bits))
@@ -116,7 +116,7 @@ class Case:
             largest_value = float(np.abs(self.call.value).max())
         unit_in_last_place = 2 * largest_value * 2.0**-bits
         error = 16 * float(np.abs(exact - rounded).max()) + 4 * unit_in_last_place
-        error *= 2.0 ** (bits - PRECISION[dtype])
+        error *= 2.0 ** (bits - SIGNIFICAND_BITS[dtype])
         if self.compares_gradients:
             assert isinstance(self.call, Call)
             # A gradient adds products with the keys, over n positions or d_k features.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from attention_docs.diagnosis.calling import Description, Settings
-from attention_docs.diagnosis.cases import PRECISION, Case, cases_within, layer_cases
+from attention_docs.diagnosis.cases import SIGNIFICAND_BITS, Case, cases_within, layer_cases
 from attention_docs.diagnosis.comparing import (
     changes_output,
     explains,
@@ -142,8 +142,8 @@ def cases_for(description: Description, settings: Settings) -> list[Case]:
         cases = cases_within(settings.limits)
     if settings.is_always_causal:
         cases = tuple(always_causal(case) for case in cases if case.name != "layer_causal")
-    bits = PRECISION[settings.dtype]
-    return [case for case in cases if case.dtype is None or PRECISION[case.dtype] <= bits]
+    bits = SIGNIFICAND_BITS[settings.dtype]
+    return [case for case in cases if case.dtype is None or SIGNIFICAND_BITS[case.dtype] <= bits]
 
 
 def note_inverted_mask(verdict: Verdict, expect: str | None) -> Verdict:

@@ -10,7 +10,7 @@ import numpy as np
 from attention_docs.arrays import Array
 from attention_docs.diagnosis import calling, recipe
 from attention_docs.diagnosis.calling import Settings
-from attention_docs.diagnosis.cases import CASES, PRECISION, Case
+from attention_docs.diagnosis.cases import CASES, SIGNIFICAND_BITS, Case
 from attention_docs.diagnosis.mistakes import (
     CONVENTIONS,
     MISTAKES,
@@ -31,18 +31,28 @@ def shape_problem(case: Case, results: dict[str, Array], settings: Settings) -> 
     for name, expected in case.expected().items():
         shape = results[name].shape
         if shape != expected.shape:
-            label = name if name == "output" else f"gradient of {name}"
+            # A result with another number of axes has not been converted from the layout.
             if len(shape) == len(expected.shape):
                 shape = tuple(calling.index_in_layout(shape, layout, case.call))
             expected_shape = tuple(calling.index_in_layout(expected.shape, layout, case.call))
-            return f"its {label} has shape {shape}; expected {expected_shape}"
+            return f"its {result_label(name)} has shape {shape}; expected {expected_shape}"
     return ""
 
 
+def result_label(name: str) -> str:
+    """Name a result in a sentence: the output, or the gradient of an input."""
+    return name if name == "output" else f"gradient of {name}"
+
+
 def effective_dtype(case: Case, settings: Settings) -> str:
-    """Return the coarsest dtype that the call computes in, for the tolerance."""
-    dtypes = (settings.dtype if case.dtype is None else case.dtype, settings.precision)
-    return min((dtype for dtype in dtypes if dtype), key=PRECISION.__getitem__)
+    """Return the dtype that a call computes in: that of its arrays, or a coarser precision."""
+    dtype = case.dtype or settings.dtype
+    return coarser_dtype(dtype, settings.precision or dtype)
+
+
+def coarser_dtype(*dtypes: str) -> str:
+    """Return the dtype with the fewest significant bits."""
+    return min(dtypes, key=SIGNIFICAND_BITS.__getitem__)
 
 
 def worst_difference(
@@ -76,22 +86,27 @@ def within_tolerance(actual: Array, expected: Array, tolerance: float) -> Array:
 
 
 def coarser_precision(case: Case, outcome: Outcome, settings: Settings) -> str | None:
-    """Return the finest coarser dtype whose rounding explains the errors, if any.
+    """Return the finest dtype coarser than the call's whose rounding explains the errors.
 
-    For a 16-bit dtype, all numbers of the result must also be representable in it, because its
-    rounding errors are as large as the effect of some mistakes.
+    Return None if there is none. For a 16-bit dtype, all numbers of the result must also be
+    representable in it, because its rounding errors are as large as the effect of some mistakes.
     """
-    bits = PRECISION[effective_dtype(case, settings)]
-    coarser = [dtype for dtype in PRECISION if PRECISION[dtype] < bits]
-    (result,) = outcome.results.values()
-    mantissa, _ = np.frexp(result)
-    for dtype in sorted(coarser, key=PRECISION.__getitem__, reverse=True):
-        is_representable = not ((mantissa * 2.0 ** PRECISION[dtype]) % 1).any()
+    bits = SIGNIFICAND_BITS[effective_dtype(case, settings)]
+    output = outcome.results["output"]
+    for dtype, coarser_bits in SIGNIFICAND_BITS.items():
+        if coarser_bits >= bits:
+            continue
         trial = replace(settings, precision=dtype)
         is_right = worst_difference(case, outcome.results, case.expected(), trial) is None
-        if is_right and (is_representable or dtype == "float32"):
+        if is_right and (dtype == "float32" or is_representable(output, coarser_bits)):
             return dtype
     return None
+
+
+def is_representable(array: Array, bits: int) -> bool:
+    """Whether each number is finite and has a significand of at most this many bits."""
+    significand, _ = np.frexp(array)  # from 1/2 to 1
+    return bool((significand * 2.0**bits % 1 == 0).all())
 
 
 def possible_conventions(case: Case) -> Iterator[tuple[Convention, ...]]:
@@ -105,7 +120,7 @@ def possible_conventions(case: Case) -> Iterator[tuple[Convention, ...]]:
 
 @cache
 def output_with(case: Case, deviations: Deviations) -> Array | None:
-    """Compute the output that mistakes or conventions give for a case, if they can be applied."""
+    """Return the output of a case with mistakes or conventions; None if they cannot be applied."""
     changes: StepFunctions = {}
     for deviation in deviations:
         changes |= deviation.changes
@@ -120,14 +135,17 @@ def output_with(case: Case, deviations: Deviations) -> Array | None:
 
 
 def explains(case: Case, outcome: Outcome, deviations: Deviations, settings: Settings) -> bool:
-    """Whether these mistakes or conventions give the actual output, within float32 or coarser."""
+    """Whether mistakes or conventions give the actual output, with the tolerance of float32.
+
+    The tolerance is larger if the call computes in a coarser dtype.
+    """
     if case.compares_gradients or "output" not in outcome.results:
         return False
+    actual = outcome.results["output"]
     output = output_with(case, deviations)
-    if output is None or output.shape != outcome.results["output"].shape:
+    if output is None or output.shape != actual.shape:
         return False
     # Where a mistake hides all keys, the plain formula gives NaN instead of our zeros.
-    actual = outcome.results["output"]
     is_hidden_row = (output == 0).all(axis=-1, keepdims=True) & np.isnan(actual)
     results = {"output": np.where(is_hidden_row, output, actual)}
     return worst_difference(case, results, {"output": output}, float32_at_best(settings)) is None
@@ -135,8 +153,7 @@ def explains(case: Case, outcome: Outcome, deviations: Deviations, settings: Set
 
 def float32_at_best(settings: Settings) -> Settings:
     """Return the settings with a precision no finer than float32."""
-    coarsest = min(settings.precision or "float64", "float32", key=PRECISION.__getitem__)
-    return replace(settings, precision=coarsest)
+    return replace(settings, precision=coarser_dtype(settings.precision or "float64", "float32"))
 
 
 @cache
@@ -145,10 +162,8 @@ def changes_output(case: Case, deviations: Deviations) -> bool:
     output = output_with(case, deviations)
     if output is None or case.compares_gradients:
         return False
-    return (
-        worst_difference(case, {"output": output}, case.expected(), float32_at_best(Settings()))
-        is not None
-    )
+    results = {"output": output}
+    return worst_difference(case, results, case.expected(), float32_at_best(Settings())) is not None
 
 
 @cache
@@ -160,17 +175,20 @@ def typical_case(mistake: Mistake) -> str:
 def explains_with_conventions(
     case: Case, outcome: Outcome, mistakes: Mistakes, settings: Settings
 ) -> bool:
-    """Whether mistakes explain a case, possibly together with conventions."""
-    conventions: list[Deviations] = [(), *possible_conventions(case)]
-    return any(explains(case, outcome, (*c, *mistakes), settings) for c in conventions)
+    """Whether mistakes explain an outcome, by themselves or with conventions of the case."""
+    choices: list[Deviations] = [(), *possible_conventions(case)]
+    return any(
+        explains(case, outcome, (*conventions, *mistakes), settings) for conventions in choices
+    )
 
 
 def explaining_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Mistakes]:
     """Yield each mistake that explains a wrong output by itself, as a tuple of one mistake."""
     for mistake in MISTAKES:
-        is_explained = explains_with_conventions(case, outcome, (mistake,), settings)
-        if is_explained and changes_output(case, (mistake,)):
-            yield (mistake,)
+        mistakes = (mistake,)
+        is_explained = explains_with_conventions(case, outcome, mistakes, settings)
+        if is_explained and changes_output(case, mistakes):
+            yield mistakes
 
 
 def explaining_pairs(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Mistakes]:

@@ -17,6 +17,7 @@ from attention_docs.diagnosis.comparing import (
     explaining_pairs,
     explains_with_conventions,
     float32_at_best,
+    result_label,
     shape_problem,
     typical_case,
     worst_difference,
@@ -130,10 +131,10 @@ def describe_worst_difference(case: Case, outcome: Outcome, settings: Settings) 
     difference = worst_difference(case, outcome.results, case.expected(), settings)
     assert difference
     name, index = difference
-    actual, expected = outcome.results[name][index], case.expected()[name][index]
-    label = name if name == "output" else f"gradient of {name}"
+    actual = outcome.results[name][index]
+    expected = case.expected()[name][index]
     position = calling.index_in_layout(index, settings.layout or "bhnd", case.call)
-    return f"its {label} at {position} is {format_mismatch(actual, expected)}"
+    return f"its {result_label(name)} at {position} is {format_mismatch(actual, expected)}"
 
 
 def with_identity_values(case: Case) -> Case:
