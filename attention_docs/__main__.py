@@ -216,7 +216,7 @@ def check_function(options: argparse.Namespace) -> int:
     check_report = checking.check(
         options.target,
         settings,
-        options.limit,
+        time_limit_s=options.limit,
         require=options.require,
         skip=options.skip,
         expect=options.expect,

@@ -36,8 +36,8 @@ EXPECTED = {
 }
 # Errors that are never a refusal.
 TYPOS = ("NameError", "AttributeError", "UnboundLocalError")
-# Each case that combines features, with the cases that have one of these features alone.
-COMBINED = {
+# Each case that combines features, with the cases that test one of these features alone.
+COMBINED_FEATURES = {
     "grouped_heads_causal": {"grouped_heads"},
     "grouped_heads_padding": {"grouped_heads"},
     "grouped_heads_mask": {"grouped_heads", "mask_per_head"},
@@ -53,21 +53,24 @@ OPTIONAL = ("mask_per_head", "float_mask_per_head", "short_mask", "softcap_of_ze
 def check(
     function: str | Callable[..., Any],
     settings: Settings | None = None,
-    limit: float = 10.0,
+    time_limit_s: float = 10.0,
     **options: Any,
 ) -> Report:
-    """Check a function object here, or a named one in a process of its own.
+    """Check a function object in this process, or a function given by name in its own process.
 
     Args:
         function: a function, or `module:function` or `path/to/file.py:function`.
         settings: how to call it; None means that it is detected.
-        limit: time limit of a case in seconds.
+        time_limit_s: seconds that a case may take; for a function given by name.
         options: as for `check_with`.
 
     Raises:
         LoadError: if the function cannot be loaded or called at all.
     """
-    worker = Worker(function, limit) if isinstance(function, str) else InProcessWorker(function)
+    if isinstance(function, str):
+        worker = Worker(function, time_limit_s)
+    else:
+        worker = InProcessWorker(function)
     with worker:
         return check_with(worker, settings or Settings(), **options)
 
@@ -93,23 +96,25 @@ def check_with(
     settings = detect(worker, description, settings)
     cases = [case for case in cases_for(description, settings) if case.feature not in skip]
     outcomes = {case: worker.run(case, description, settings) for case in cases}
-    failed = {case.name for case, outcome in outcomes.items() if outcome.failure}
+    failed_cases = {case.name for case, outcome in outcomes.items() if outcome.failure}
     verdicts = [
-        judge(case, outcome, description, settings, failed, expect)
+        judge(case, outcome, description, settings, failed_cases, expect)
         for case, outcome in outcomes.items()
     ]
     if settings.mask == "hide" and not is_mask_given:
         verdicts = [note_inverted_mask(verdict, expect) for verdict in verdicts]
-    first = next((verdict for verdict in verdicts if verdict.status == WRONG), None)
-    nondeterminism = describe_nondeterminism(worker, description, settings, outcomes, first)
+    first_wrong = next((verdict for verdict in verdicts if verdict.status == WRONG), None)
+    nondeterminism = describe_nondeterminism(worker, description, settings, outcomes, first_wrong)
     if nondeterminism:
-        index = verdicts.index(first) if first else 0
+        # Neither a mistake nor a smaller call can explain an output that changes.
+        index = verdicts.index(first_wrong) if first_wrong else 0
         verdicts[index] = replace(verdicts[index], status=WRONG, reason=nondeterminism)
-    if not first or nondeterminism:
+        return Report(worker.target, settings, verdicts, require)
+    if first_wrong is None:
         return Report(worker.target, settings, verdicts, require)
     verdicts = with_explanations(verdicts, outcomes, worker, description, settings)
-    outcome = outcomes[first.case]
-    case = smallest_failing_case(first.case, outcome, worker, description, settings)
+    outcome = outcomes[first_wrong.case]
+    case = smallest_failing_case(first_wrong.case, outcome, worker, description, settings)
     smallest_outcome = worker.run(case, description, settings)
     example = example_code(worker.target, case, smallest_outcome, description, settings)
     return Report(worker.target, settings, verdicts, require, example, outcome.traceback)
@@ -122,16 +127,14 @@ def with_explanations(
     description: Description,
     settings: Settings,
 ) -> list[Verdict]:
-    """Return the verdicts with the mistakes that explain them, or with the first wrong step."""
-    by_mistakes = MistakeSearch(verdicts, outcomes, settings).run()
+    """Return the verdicts, each wrong one with the mistakes behind it, or with where to look."""
+    with_mistakes = MistakeSearch(verdicts, outcomes, settings).run()
     hints = [hint for hint in (blocks_hint(verdicts), strides_hint(verdicts)) if hint]
-    explained = []
-    for verdict in verdicts:
-        case = verdict.case
-        verdict = by_mistakes.get(case.name, verdict)
-        verdict = add_location(verdict, outcomes[case], worker, description, settings, hints)
-        explained.append(verdict)
-    return explained
+    return [
+        with_mistakes.get(verdict.case.name)
+        or with_location(verdict, outcomes[verdict.case], worker, description, settings, hints)
+        for verdict in verdicts
+    ]
 
 
 def cases_for(description: Description, settings: Settings) -> list[Case]:
@@ -141,15 +144,17 @@ def cases_for(description: Description, settings: Settings) -> list[Case]:
     else:
         cases = cases_within(settings.limits)
     if settings.is_always_causal:
+        # The causal case of a layer would repeat its first case.
         cases = tuple(always_causal(case) for case in cases if case.name != "layer_causal")
     bits = SIGNIFICAND_BITS[settings.dtype]
     return [case for case in cases if case.dtype is None or SIGNIFICAND_BITS[case.dtype] <= bits]
 
 
 def note_inverted_mask(verdict: Verdict, expect: str | None) -> Verdict:
-    """Change the verdict on a boolean mask to `on purpose`, as True was detected to hide keys.
+    """Return the verdict for a function in whose boolean masks True was found to hide a key.
 
-    If a library's conventions are expected, it becomes `wrong`. Other verdicts do not change.
+    The verdicts on a boolean mask and on padding become `on purpose`, or `wrong` if a library's
+    conventions are expected. Other verdicts do not change.
     """
     if verdict.case.name not in ("boolean_mask", "padding") or verdict.status != OK:
         return verdict
@@ -161,32 +166,43 @@ def judge(
     outcome: Outcome,
     description: Description,
     settings: Settings,
-    failed: set[str],
+    failed_cases: set[str],
     expect: str | None = None,
 ) -> Verdict:
-    """Return the verdict on a case; `MistakeSearch` and `add_location` explain wrong numbers.
+    """Return the verdict on the outcome of a case.
 
-    `failed` are the names of the cases without a result.
+    If the numbers are wrong, it has no reason yet: `MistakeSearch` or `with_location` finds it.
+
+    Args:
+        case: the case.
+        outcome: the outcome of the call.
+        description: the function's properties.
+        settings: how it was called.
+        failed_cases: the names of all cases without a result.
+        expect: the library whose conventions are expected, in `EXPECTED`; None for any.
     """
+
+    def verdict(status: str, reason: str = "") -> Verdict:
+        """Return a verdict with the notes of the outcome."""
+        return Verdict(case, status, reason, notes=outcome.notes)
+
     if outcome.failure:
-        died = outcome.kind == "died"
-        is_wrong = died or is_bug(case, outcome, description, settings, failed)
-        status = WRONG if is_wrong else NOT_SUPPORTED
-        return Verdict(case, status, outcome.failure, notes=outcome.notes)
+        has_bug = is_bug(case, outcome, description, settings, failed_cases)
+        return verdict(WRONG if has_bug else NOT_SUPPORTED, outcome.failure)
     problem = shape_problem(case, outcome.results, settings) or "; ".join(outcome.problems)
     if problem:
-        return Verdict(case, WRONG, problem, notes=outcome.notes)
+        return verdict(WRONG, problem)
     if worst_difference(case, outcome.results, case.expected(), settings) is None:
-        return Verdict(case, OK, notes=outcome.notes)
+        return verdict(OK)
     for conventions in possible_conventions(case):
         if changes_output(case, conventions) and explains(case, outcome, conventions, settings):
             reason = "; ".join(convention.summary for convention in conventions)
             is_expected = not expect or all(c.name in EXPECTED[expect] for c in conventions)
-            return Verdict(case, ON_PURPOSE if is_expected else WRONG, reason, (), outcome.notes)
+            return verdict(ON_PURPOSE if is_expected else WRONG, reason)
     if "scaled_late" in case.conventions and not np.isfinite(outcome.results["output"]).all():
         reason = "its products exceed the range of float16, because it scales after the product"
-        return Verdict(case, WRONG if expect else ON_PURPOSE, reason, (), outcome.notes)
-    return Verdict(case, WRONG, notes=outcome.notes)
+        return verdict(WRONG if expect else ON_PURPOSE, reason)
+    return verdict(WRONG)
 
 
 def is_bug(
@@ -194,20 +210,20 @@ def is_bug(
     outcome: Outcome,
     description: Description,
     settings: Settings,
-    failed: set[str],
+    failed_cases: set[str],
 ) -> bool:
-    """Whether an error is a bug, not a refusal of the case or a feature that the function lacks."""
-    if any(name in outcome.failure for name in TYPOS):
+    """Whether a failed call shows a bug, and not that the function lacks what the case needs."""
+    if outcome.kind == "died" or any(name in outcome.failure for name in TYPOS):
         return True
     if outcome.kind != "raised" or any(word in outcome.failure for word in REFUSALS):
         return False
-    if case.compares_gradients and "does not require grad" in outcome.failure:
-        return False
     if case.name in OPTIONAL:
+        return False
+    if case.compares_gradients and "does not require grad" in outcome.failure:
         return False
     if case.name == "grouped_heads" and "grouped" not in description.names:
         return False
-    if COMBINED.get(case.name, set()) & failed:
+    if COMBINED_FEATURES.get(case.name, set()) & failed_cases:  # it lacks one of the features
         return False
     if case.dtype == "bfloat16" and settings.library != "torch":  # few NumPy functions take it
         return False
@@ -231,31 +247,38 @@ def describe_nondeterminism(
     description: Description,
     settings: Settings,
     outcomes: dict[Case, Outcome],
-    wrong: Verdict | None,
+    first_wrong: Verdict | None,
 ) -> str:
     """Describe randomness, or a state that is kept between calls; "" if there is neither.
 
-    The case to call again is the first one with wrong numbers, or else the first one of all.
+    To find out, a case is called again: the first wrong one if its numbers are wrong, or else the
+    first of all.
     """
     case = next(iter(outcomes))
-    if wrong and not outcomes[wrong.case].failure and not wrong.reason:
-        case = wrong.case
-    first = outcomes[case]
-    second, third = (worker.run(case, description, settings) for _ in range(2))
-    if first.failure or second.failure or third.failure:
+    has_wrong_numbers = False
+    if first_wrong and not outcomes[first_wrong.case].failure and not first_wrong.reason:
+        case = first_wrong.case
+        has_wrong_numbers = True
+    first_outcome = outcomes[case]
+    second_outcome = worker.run(case, description, settings)
+    third_outcome = worker.run(case, description, settings)
+    if first_outcome.failure or second_outcome.failure or third_outcome.failure:
         return ""
 
-    def differ(one: Outcome, other: Outcome) -> bool:
-        return worst_difference(case, one.results, other.results, settings) is not None
+    def differ(outcome: Outcome, other: Outcome) -> bool:
+        """Whether two outcomes of the case differ by more than rounding."""
+        return worst_difference(case, outcome.results, other.results, settings) is not None
 
-    if differ(third, second):
+    if differ(third_outcome, second_outcome):
         return "its output differs from call to call, so turn off randomness such as dropout"
-    if wrong and wrong.case is case:
-        later = right_outcome_in_new_process(case, worker, description, settings) or second
+    if has_wrong_numbers:
+        right_outcome = right_outcome_in_new_process(case, worker, description, settings)
+        later_outcome = right_outcome or second_outcome
     else:
-        worker.run(negated(case), description, settings)
-        later = worker.run(case, description, settings)
-    if later.failure or differ(later, first):
+        # A call with other inputs changes the state, if there is one.
+        worker.run(with_negated_inputs(case), description, settings)
+        later_outcome = worker.run(case, description, settings)
+    if later_outcome.failure or differ(later_outcome, first_outcome):
         return (
             "its output depends on earlier calls, so look for a state that it keeps, such as a "
             "cache with too few keys"
@@ -275,40 +298,42 @@ def right_outcome_in_new_process(
     return outcome if difference is None else None
 
 
-def negated(case: Case) -> Case:
-    """Return the case with its inputs negated: a different call, to change a state."""
+def with_negated_inputs(case: Case) -> Case:
+    """Return the case with the sign of its queries, keys and values changed."""
     call = case.call
-    inputs = {
-        name: -getattr(call, name) for name in ("query", "key", "value") if hasattr(call, name)
-    }
+    # The call of a layer has no values.
+    names = [name for name in ("query", "key", "value") if hasattr(call, name)]
+    inputs = {name: -getattr(call, name) for name in names}
     return replace(case, call=replace(call, **inputs))
 
 
 def blocks_hint(verdicts: list[Verdict]) -> str:
-    """Say up to how many keys the results are right, if all wrong results are of more keys."""
+    """Return a hint if results are right up to some number of keys and wrong beyond; else ""."""
 
     def key_counts(status: str) -> list[int]:
+        """Return the numbers of keys in cases without options that have a status."""
         return [
             verdict.case.call.key.shape[-2]
             for verdict in verdicts
             if verdict.status == status and verdict.case.feature in ("formula", "lengths")
         ]
 
-    right, wrong = key_counts(OK), key_counts(WRONG)
-    if not right or not wrong or max(right) >= min(wrong):
+    right_counts = key_counts(OK)
+    wrong_counts = key_counts(WRONG)
+    if not right_counts or not wrong_counts or max(right_counts) >= min(wrong_counts):
         return ""
-    return f"it is right up to {max(right)} keys, so look at how blocks of keys are merged"
+    return f"it is right up to {max(right_counts)} keys, so look at how blocks of keys are merged"
 
 
 def strides_hint(verdicts: list[Verdict]) -> str:
-    """Say that the results for contiguous arrays are right, if only the others are wrong."""
-    wrong = [verdict.case for verdict in verdicts if verdict.status == WRONG]
-    if not wrong or not all(case.is_strided for case in wrong):
+    """Return a hint if results are wrong only for arrays that are not contiguous; else ""."""
+    wrong_cases = [verdict.case for verdict in verdicts if verdict.status == WRONG]
+    if not wrong_cases or not all(case.is_strided for case in wrong_cases):
         return ""
     return "it is right if its arrays are contiguous, so look at how it uses strides"
 
 
-def add_location(
+def with_location(
     verdict: Verdict,
     outcome: Outcome,
     worker: Worker,
@@ -316,17 +341,19 @@ def add_location(
     settings: Settings,
     hints: list[str],
 ) -> Verdict:
-    """Give a wrong verdict without a reason one: the worst number, and where to look.
+    """Return a wrong verdict with a reason: the worst number, and where to look.
 
-    The hints say where to look; without any, the first wrong step does.
+    The hints say where to look; without any, the first wrong step does. A verdict that has a
+    reason, or is not wrong, is returned unchanged.
     """
     if verdict.status != WRONG or verdict.reason:
         return verdict
     case = verdict.case
     reasons = [describe_worst_difference(case, outcome, settings)]
     if isinstance(case.call, Call) and not case.compares_gradients:
-        probe = with_identity_values(case)
-        probe_outcome = worker.run(probe, description, settings)
-        step = first_wrong_step(case, outcome, probe, probe_outcome, settings)
-        reasons += hints or [step]
+        if not hints:
+            probe = with_identity_values(case)
+            probe_outcome = worker.run(probe, description, settings)
+            hints = [first_wrong_step(case, outcome, probe, probe_outcome, settings)]
+        reasons += hints
     return replace(verdict, reason="; ".join(reasons))
