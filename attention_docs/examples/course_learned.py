@@ -188,8 +188,11 @@ LABELS = {
     **dict.fromkeys(("next_words", "fly", "sail", "log_odds"), (SENTENCES, ABLATIONS)),
 }
 
-DEVIATION, RATE, DECAY = 1 / 4, 3 / 100, 1 / 5
-STEPS, EVERY = 200, 20
+DEVIATION = 1 / 4  # the standard deviation of the initial weights
+RATE = 3 / 100
+DECAY = 1 / 5
+STEPS = 200
+STEPS_PER_CHECKPOINT = 20
 SEEDS = range(10)
 
 THEY = "the word after “they” in the sentences held out"
@@ -228,47 +231,56 @@ FORMULAS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Train the model from each seed, and return its losses, its weights and its predictions.
+
+    All steps but `loss_by_seed` and `accuracy_by_seed` belong to the seed with the lowest loss.
+    """
     runs = [checkpoints(MODEL, seed) for seed in SEEDS]
-    losses = numpy.array([evaluate(MODEL, run[-1], sentences_batch())[0] for run in runs])
-    best = int(numpy.argmin(losses))  # the seeds are the indices
-    learned, uniform = runs[best], checkpoints(UNIFORM, best)
-    first, last = learned[0], learned[-1]
-    before, after = run_on_both_sentences(first), run_on_both_sentences(last)
-    ablations = with_heads_ablated(last)
-    after_they = numpy.stack(
-        [softmax(run_on_both_sentences(weights).logits[:, -1]) for weights in ablations], axis=1
-    )
-    fly, sail = (after_they[:, :, VOCABULARY.index(word)] for word in ("fly", "sail"))
+    final_weights = [run[-1] for run in runs]
+    final_losses = evaluate_training(final_weights)
+    best_seed = int(numpy.argmin(final_losses))  # the seeds are their own indices
+    learned = runs[best_seed]
     computed = {
+        **training_steps(learned, checkpoints(UNIFORM, best_seed)),
+        "loss_by_seed": final_losses,
+        "accuracy_by_seed": evaluate_held_out(MODEL, final_weights)[1],
+        "best_seed": numpy.asarray(best_seed),
+        **attention_before_and_after(learned[0], learned[-1]),
+        **ablation_steps(learned[-1]),
+    }
+    return {name: xp.asarray(array) for name, array in computed.items()}
+
+
+def training_steps(learned: list[Weights], uniform: list[Weights]) -> dict[str, Array]:
+    """Return the losses and the accuracies at each checkpoint, with learned and uniform weights."""
+    loss_they, accuracy = evaluate_held_out(MODEL, learned)
+    loss_they_uniform, accuracy_uniform = evaluate_held_out(UNIFORM, uniform)
+    return {
         "sentences": numpy.array([len(sentences(held_out)) for held_out in (False, True)]),
-        "step": numpy.arange(0, STEPS + 1, EVERY),
-        "loss": numpy.array(
-            [evaluate(MODEL, weights, sentences_batch())[0] for weights in learned]
-        ),
-        "loss_they": evaluate_held_out(MODEL, learned)[0],
-        "loss_they_uniform": evaluate_held_out(UNIFORM, uniform)[0],
-        "accuracy": evaluate_held_out(MODEL, learned)[1],
-        "accuracy_uniform": evaluate_held_out(UNIFORM, uniform)[1],
-        "loss_by_seed": losses,
-        "accuracy_by_seed": evaluate_held_out(MODEL, [run[-1] for run in runs])[1],
-        "best_seed": numpy.asarray(best),
+        "step": numpy.arange(0, STEPS + 1, STEPS_PER_CHECKPOINT),
+        "loss": evaluate_training(learned),
+        "loss_they": loss_they,
+        "loss_they_uniform": loss_they_uniform,
+        "accuracy": accuracy,
+        "accuracy_uniform": accuracy_uniform,
+    }
+
+
+def attention_before_and_after(first: Weights, last: Weights) -> dict[str, Array]:
+    """Return the attention weights before the first and after the last step, and head 2 in full."""
+    before, after = run_on_both_sentences(first), run_on_both_sentences(last)
+    return {
         "X": last["X"][word_indices(WORDS)],
         **{f"before_{i}": before.steps[i - 1].weights[0] for i in (1, 2)},
         **{f"weights_{i}": after.steps[i - 1].weights[0] for i in (1, 2)},
         **{f"weights_{i}_swapped": after.steps[i - 1].weights[1] for i in (1, 2)},
         **first_sentence_steps(after),
-        "next_words": numpy.argmax(after_they, axis=-1),
-        "fly": fly,
-        "sail": sail,
-        "log_odds": numpy.log(fly / sail),
-        "accuracy_without": evaluate_held_out(MODEL, ablations)[1],
     }
-    return {name: xp.asarray(array) for name, array in computed.items()}
 
 
 def first_sentence_steps(run: BlockRun) -> dict[str, Array]:
     """Return the steps of head 2 on the first sentence, and the probability of each reason."""
-    (q, k, v), head = run.heads[1], run.steps[1]
+    (q, k, v), head = run.heads[1], run.steps[1]  # of head 2, for both sentences
     return {
         "with_positions": run.with_positions[0],
         "Q_2": q[0],
@@ -281,8 +293,24 @@ def first_sentence_steps(run: BlockRun) -> dict[str, Array]:
     }
 
 
+def ablation_steps(weights: Weights) -> dict[str, Array]:
+    """Return the words predicted after both sentences by the whole model and without each head."""
+    ablations = with_heads_ablated(weights)
+    after_they = numpy.stack(
+        [softmax(run_on_both_sentences(ablated).logits[:, -1]) for ablated in ablations], axis=1
+    )
+    fly, sail = (after_they[:, :, VOCABULARY.index(word)] for word in ("fly", "sail"))
+    return {
+        "next_words": numpy.argmax(after_they, axis=-1),
+        "fly": fly,
+        "sail": sail,
+        "log_odds": numpy.log(fly / sail),
+        "accuracy_without": evaluate_held_out(MODEL, ablations)[1],
+    }
+
+
 def sentences(held_out: bool) -> list[list[str]]:
-    """Return the sentences that are held out, or the sentences to train on."""
+    """Return the sentences to train on, or those held out, whose nouns are neighbours in NOUNS."""
     pairs = [(i, j) for i, j in product(range(len(NOUNS)), repeat=2) if i != j]
     return [
         [NOUNS[i], verb, NOUNS[j], "because", "they", REASONS[i]]
@@ -292,6 +320,7 @@ def sentences(held_out: bool) -> list[list[str]]:
 
 
 def word_indices(words: Iterable[str]) -> list[int]:
+    """Return the index of each word in the vocabulary."""
     return [VOCABULARY.index(word) for word in words]
 
 
@@ -304,21 +333,31 @@ def sentences_batch(held_out: bool = False) -> Batch:
 
 @cache
 def checkpoints(model: Block, seed: int) -> list[Weights]:
-    """Train a model; return its weights before the first step, and after each `EVERY` steps."""
-    batch, initial = sentences_batch(), model.initial_weights(seed, DEVIATION)
+    """Train a model, and return its weights at the start and after every STEPS_PER_CHECKPOINT."""
+    batch = sentences_batch()
+    initial_weights = model.initial_weights(seed, DEVIATION)
 
     def whole_batch(_: RandomState) -> Batch:
         """Return all sentences: no step draws a part of them, so the seed of `train` is unused."""
         return batch
 
-    weights = train(model, initial, whole_batch, RATE, seed=0, decay=DECAY)
-    return list(islice(weights, 0, STEPS + 1, EVERY))
+    training = train(model, initial_weights, whole_batch, RATE, seed=0, decay=DECAY)
+    return list(islice(training, 0, STEPS + 1, STEPS_PER_CHECKPOINT))
+
+
+def evaluate_training(run: Iterable[Weights]) -> Array:
+    """Return the loss over all words of the sentences to train on, for each of the weights."""
+    batch = sentences_batch()
+    return numpy.array([evaluate(MODEL, weights, batch)[0] for weights in run])
 
 
 def evaluate_held_out(model: Block, run: Iterable[Weights]) -> tuple[Array, Array]:
-    """Return the loss and the accuracy of the word after "they", on the held-out sentences."""
+    """Return the losses and accuracies of the word after "they" in the held-out sentences.
+
+    Each is an array with one number for each of the weights in `run`.
+    """
     tokens, targets = sentences_batch(held_out=True)
-    is_they = numpy.array([0, 0, 0, 0, 1])[:, None]
+    is_they = numpy.arange(MODEL.length)[:, None] == WORDS.index("they")
     test = Batch(tokens, targets * is_they)
     losses, accuracies = zip(*(evaluate(model, weights, test) for weights in run), strict=True)
     return numpy.array(losses), numpy.array(accuracies)
@@ -332,4 +371,9 @@ def run_on_both_sentences(weights: Weights) -> BlockRun:
 
 def with_heads_ablated(weights: Weights) -> list[Weights]:
     """Return the weights unchanged, with W_O of head 1 set to zero, and with W_O of head 2."""
-    return [weights, *({**weights, f"W_O_{i}": 0 * weights[f"W_O_{i}"]} for i in (1, 2))]
+
+    def without_head(i: int) -> Weights:
+        """Return the weights with the output matrix of head i set to zero."""
+        return {**weights, f"W_O_{i}": 0 * weights[f"W_O_{i}"]}
+
+    return [weights, without_head(1), without_head(2)]

@@ -141,8 +141,9 @@ def train_all_seeds(nouns, verbs, reasons, deviation, **options):
 def train_again(literals):
     """Train with the words and the options of the example, at most once per process."""
     words = (tuple(literals[name]) for name in ("NOUNS", "VERBS", "REASONS"))
-    options = {name.lower(): literals[name] for name in ("RATE", "DECAY", "STEPS", "EVERY")}
-    return train_all_seeds(*words, literals["DEVIATION"], **options)
+    options = {name.lower(): literals[name] for name in ("RATE", "DECAY", "STEPS")}
+    every = literals["STEPS_PER_CHECKPOINT"]
+    return train_all_seeds(*words, literals["DEVIATION"], **options, every=every)
 
 
 @independent("course_learned", "training once more", rtol=1e-5, atol=0)
@@ -158,7 +159,7 @@ def training(literals):
     without = [{**uncut, f"W_O_{i}": 0 * uncut[f"W_O_{i}"]} for i in "12"]
     return {
         "sentences": [len(rows) - held_out.sum(), held_out.sum()],
-        "step": [i * literals["EVERY"] for i in range(len(learned))],
+        "step": [i * literals["STEPS_PER_CHECKPOINT"] for i in range(len(learned))],
         "loss": [loss(w, rows[~held_out]) for w in learned],
         "loss_they": loss_they,
         "loss_they_uniform": loss_uniform,
