@@ -60,51 +60,61 @@ LABELS = {
     "reasons": (REASONS,),
 }
 
-FIRST = MODEL.initial_weights(SEED, DEVIATION)
-# Rounded, to keep the graph that pages load small.
-WEIGHTS = numpy.round(numpy.concatenate([matrix.ravel() for matrix in FIRST.values()]), 3)
-LEARNED = numpy.array([word_indices(sentence) for sentence in sentences(held_out=False)])
+INITIAL_WEIGHTS = MODEL.initial_weights(SEED, DEVIATION)
+# All matrices in one flat array, rounded to keep the graph that pages load small.
+PARAMETERS = numpy.concatenate([matrix.ravel() for matrix in INITIAL_WEIGHTS.values()]).round(3)
+TRAINING_SENTENCES = numpy.array([word_indices(sentence) for sentence in sentences(held_out=False)])
 # The held-out sentence comes last; -1 marks a position without a target.
-INDICES = numpy.concatenate([LEARNED[:, :-1], [word_indices(WORDS)]])
-ANSWERS = numpy.concatenate([LEARNED[:, 1:], [[-1] * len(WORDS)]])
+WORD_INDICES = numpy.concatenate([TRAINING_SENTENCES[:, :-1], [word_indices(WORDS)]])
+TARGETS = numpy.concatenate([TRAINING_SENTENCES[:, 1:], [[-1] * len(WORDS)]])
 
 
 class Iteration(NamedTuple):
-    """The steps of the example, and the state of training: pairs of arrays before and after."""
+    """One step of training.
+
+    Attributes:
+        steps: the steps of the example, computed before the parameters change.
+        state: the arrays of the state of training, each as a pair of before and after.
+    """
 
     steps: dict[str, Array]
-    carried: list[tuple[Array, Array]]
+    state: list[tuple[Array, Array]]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the loss, the weights of both heads and the probabilities of the six reasons."""
     return iteration(xp).steps
 
 
 def iteration(xp: ModuleType) -> Iteration:
-    """Compute one step of training."""
+    """Run the model on all sentences, and change its parameters by one step of Adam."""
     rate = xp.asarray(RATE)
-    parameters = xp.asarray(WEIGHTS)
-    # Adam's state before its first step.
-    mean, square, count = xp.zeros(WEIGHTS.shape), xp.zeros(WEIGHTS.shape), xp.asarray(0.0)
-    tokens, targets = (one_hot(xp, indices) for indices in (INDICES, ANSWERS))
+    parameters = xp.asarray(PARAMETERS)
+    # The state of Adam before its first step. Pages replace it by the state after some steps.
+    mean = xp.zeros(PARAMETERS.shape)
+    square = xp.zeros(PARAMETERS.shape)
+    count = xp.asarray(0.0)
+    tokens, targets = (one_hot(xp, indices) for indices in (WORD_INDICES, TARGETS))
     weights = unpack(xp, parameters)
     run = MODEL.run(weights, tokens)
     loss, d_logits = cross_entropy(run.logits, targets)
     gradients = MODEL.gradients(weights, tokens, run, d_logits)
-    gradient = xp.concat([xp.reshape(gradients[name], (-1,)) for name in FIRST])
+    gradient = xp.concat([xp.reshape(gradients[name], (-1,)) for name in INITIAL_WEIGHTS])
     adam = Adam(rate[0], decay=DECAY)
-    adam.count, adam.mean, adam.square = count, {"all": mean}, {"all": square}
+    adam.count = count
+    adam.mean = {"all": mean}
+    adam.square = {"all": square}
     parameters_after = adam.step({"all": parameters}, {"all": gradient})["all"]
-    reasons = xp.asarray(word_indices(REASONS))
+    # The last sentence of the batch is the one that is held out, and its last word is "they".
+    after_they = softmax(run.logits[-1, -1, :])
     return Iteration(
-        {
+        steps={
             "rate": rate,
             "loss": loss,
-            # The last sentence of the batch is the one that is held out.
             **{f"weights_{i}": run.steps[i - 1].weights[-1, :, :] for i in (1, 2)},
-            "reasons": xp.take(softmax(run.logits[-1, -1, :]), reasons),
+            "reasons": xp.take(after_they, xp.asarray(word_indices(REASONS))),
         },
-        [
+        state=[
             (parameters, parameters_after),
             (mean, adam.mean["all"]),
             (square, adam.square["all"]),
@@ -114,15 +124,15 @@ def iteration(xp: ModuleType) -> Iteration:
 
 
 def one_hot(xp: ModuleType, indices: Array) -> Array:
-    """Return one-hot rows for the indices, and a row of zeros for -1."""
+    """Return a one-hot row for each index, (b, n, words), and a row of zeros for -1."""
     is_one = xp.asarray(indices)[:, :, None] == xp.arange(len(VOCABULARY))
     return xp.astype(is_one, xp.float64)
 
 
 def unpack(xp: ModuleType, parameters: Array) -> Weights:
-    """Split the flat array of all parameters into the matrices of the model."""
-    ends = accumulate(matrix.size for matrix in FIRST.values())
+    """Split the flat array of all parameters into the matrices of the model, by name."""
+    ends = accumulate(matrix.size for matrix in INITIAL_WEIGHTS.values())
     return {
         name: xp.reshape(parameters[end - matrix.size : end], matrix.shape)
-        for (name, matrix), end in zip(FIRST.items(), ends, strict=True)
+        for (name, matrix), end in zip(INITIAL_WEIGHTS.items(), ends, strict=True)
     }

@@ -12,7 +12,7 @@ from attention_docs.softmax import softmax
 def shown_after_training(rate, counts):
     """Return what a page shows after some counts of training steps, by count and then by name."""
     model, batch = course_learned.MODEL, course_learned.sentences_batch()
-    weights = course_training.unpack(np, course_training.WEIGHTS)
+    weights = course_training.unpack(np, course_training.PARAMETERS)
     weights_by_step = train(
         model, weights, lambda _: batch, rate, seed=0, decay=course_learned.DECAY
     )
