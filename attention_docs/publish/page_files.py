@@ -34,6 +34,7 @@ class PageFile:
 
     @property
     def is_notebook(self) -> bool:
+        """Whether the page is a notebook, not Markdown."""
         return self.path.endswith(".ipynb")
 
     @cached_property
@@ -78,28 +79,31 @@ class PageFile:
         cells = [cell for cell in self.notebook["cells"] if cell["cell_type"] == "markdown"]
         return [(cell["id"], "".join(cell["source"])) for cell in cells]
 
-    def location(self, line: int | None = None) -> str:
-        """Return the location of a line of the prose, counted from 0; without a line, the file.
+    def location(self, line: int) -> str:
+        """Return the file and the line in it of a line of the prose, for an error message.
 
-        In a notebook, the location is a cell and a line of the cell.
+        In a notebook, the location is the file, a cell and a line of the cell.
+
+        Args:
+            line: the line of the prose, counted from 0.
         """
-        if line is None:
-            return self.file
         if not self.is_notebook:
             first_line = self.front_matter.count("\n") + 1
             return f"{self.file}:{first_line + line}"
-        start = 0
+        cell_start = 0
         for cell_id, text in self._markdown_cells():
-            end = start + text.count("\n") + 2  # the last line, and an empty one between cells
-            if line < end:
-                return f"{self.file}: cell {cell_id}, line {line - start + 1}"
-            start = end
-        raise ValueError(f"expected a line of {self.file} from 0 to {start - 1}; got {line}")
+            # The prose has an empty line between cells.
+            next_cell_start = cell_start + len(text.split("\n")) + 1
+            if line < next_cell_start:
+                return f"{self.file}: cell {cell_id}, line {line - cell_start + 1}"
+            cell_start = next_cell_start
+        raise ValueError(f"expected a line of {self.file} from 0 to {cell_start - 1}; got {line}")
 
     def locate_text(self, text: str) -> str:
-        """Return the location of a text, or the file alone if the text does not occur in it.
+        """Return the location of a text for an error message.
 
-        Line breaks and indentation may differ between the text and the file.
+        It is the file alone if the text does not occur in it. Line breaks and indentation may
+        differ between the text and the file.
         """
         pattern = r"\s+".join(map(re.escape, text.split()))
         match = re.search(pattern, self.prose)
@@ -108,5 +112,6 @@ class PageFile:
         if not match and self.markdown.count("\n") == self.prose.count("\n"):
             match = re.search(pattern, self.markdown)
         if not match:
-            return self.location()
-        return self.location(match.string.count("\n", 0, match.start()))
+            return self.file
+        line = match.string.count("\n", 0, match.start())
+        return self.location(line)
