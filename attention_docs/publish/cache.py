@@ -9,9 +9,8 @@ from tempfile import NamedTemporaryFile
 
 import numpy
 
-DAY = 24 * 60 * 60
-# Long enough to switch branches or settings and come back.
-MAX_AGE = 30 * DAY
+# A month in seconds: long enough to switch branches or settings and come back.
+MAX_AGE = 30 * 24 * 60 * 60
 
 
 class Cache:
@@ -40,11 +39,13 @@ class Cache:
         return self._file(key).is_file()
 
     def __getitem__(self, key: str) -> str:
+        """Return a stored result, and mark it as used, so that `prune` keeps it."""
         file = self._file(key)
-        os.utime(file)  # `prune` deletes files by modification time
+        os.utime(file)
         return file.read_text(encoding="utf-8")
 
     def __setitem__(self, key: str, result: str) -> None:
+        """Store a result, or replace it."""
         file = self._file(key)
         self.folder.mkdir(parents=True, exist_ok=True)
         # The file is renamed when complete, so an interrupted build leaves no partial one. Its
@@ -56,14 +57,17 @@ class Cache:
     def prune(self) -> None:
         """Delete results that have not been used for a month."""
         for file in self.folder.glob("*"):
-            if time.time() - file.stat().st_mtime > MAX_AGE:
+            seconds_since_use = time.time() - file.stat().st_mtime
+            if seconds_since_use > MAX_AGE:
                 file.unlink(missing_ok=True)  # a parallel build may have deleted it
 
     def _file(self, key: str) -> Path:
+        """Return the file of a result, which need not exist."""
         return self.folder / digest(self.key, key)
 
 
 def project_cache(root: Path) -> Cache:
+    """Return the cache in the folder of a project."""
     return Cache(root / ".cache" / "results")
 
 
@@ -75,31 +79,36 @@ def digest(*parts: bytes | str) -> str:
 
 
 def files_digest(*paths: Path) -> str:
-    """Hash the names and contents of files.
+    """Return a digest of the names and contents of files.
 
     Args:
-        paths: files, and folders, of which all files except bytecode are hashed.
+        paths: files or folders. A folder stands for all files in it and in its subfolders, except
+            bytecode.
     """
-    candidates: list[Path] = []
+    files: list[Path] = []
     for path in paths:
-        candidates += [path] if path.is_file() else path.rglob("*")
-    files = (path for path in candidates if path.is_file() and "__pycache__" not in path.parts)
+        contents = [path] if path.is_file() else path.rglob("*")
+        files += (file for file in contents if file.is_file() and "__pycache__" not in file.parts)
     return digest(*(f"{file.name} {digest(file.read_bytes())}" for file in sorted(files)))
 
 
 def package_digest(package: Path) -> str:
-    """Hash what examples and notebooks depend on: the installed versions, and the package.
+    """Return a digest of what examples and notebooks depend on.
 
-    `publish/` is left out because neither the rest of the package nor a notebook imports it.
+    These are the installed versions and the package, except `publish/`, which neither the rest of
+    the package nor a notebook imports.
+
+    Args:
+        package: the folder of the package `attention_docs`.
     """
-    files = set(package.iterdir()) - {package / "publish"}
-    return digest(installed_versions(), files_digest(*sorted(files)))
+    hashed_paths = sorted(set(package.iterdir()) - {package / "publish"})
+    return digest(installed_versions(), files_digest(*hashed_paths))
 
 
 def installed_versions() -> str:
-    """List the version of Python and the packages in site-packages, one on each line.
+    """Return the versions of Python and of the packages in site-packages, one on each line.
 
-    The packages are read from the names of the folders `NAME-VERSION.dist-info`, because loading
+    They are read from the names of the folders `NAME-VERSION.dist-info`, because loading
     importlib.metadata takes longer.
     """
     site_packages = Path(numpy.__file__).parents[1]  # the folder where NumPy is installed

@@ -36,8 +36,7 @@ class ComputedExamples:
         root: the project's folder.
 
     Attributes:
-        cache: steps and graphs as text, by `cache_key`. They depend on the array library and the
-            files of the package.
+        cache: steps and graphs as text, by `cache_key`.
         jobs: the background computations, by `cache_key`.
         steps: a function from the name of an example to its steps.
         steps_with_references: a function to the same steps as arrays with references, which figures
@@ -45,10 +44,11 @@ class ComputedExamples:
     """
 
     def __init__(self, root: Path) -> None:
+        """Open the cache, whose results depend on the array library and on all code of examples."""
         package = package_digest(root / "attention_docs")
         library = selected_library().__name__
-        # This file is not among the files of `package_digest`.
-        self.cache = project_cache(root).with_key(package, library, Path(__file__).read_bytes())
+        this_module = Path(__file__).read_bytes()  # not among the files of `package_digest`
+        self.cache = project_cache(root).with_key(package, library, this_module)
         self.jobs: dict[str, Future[str]] = {}
         # Cached for each instance: a decorator of the methods would keep every instance alive.
         self.steps = functools.cache(self._steps)
@@ -56,7 +56,11 @@ class ComputedExamples:
 
     @contextmanager
     def computing_in_background(self) -> Iterator[None]:
-        """Compute in a second process what is not cached yet; cancel it if the block raises."""
+        """Compute what is not cached yet in a second process, while the block runs.
+
+        If the block raises, the remaining computations are cancelled. Otherwise they continue after
+        the block, and `steps` and `graph` wait for the results.
+        """
         pool = ProcessPoolExecutor(
             max_workers=1, mp_context=get_context("spawn"), initializer=exit_on_interrupt
         )
@@ -84,20 +88,26 @@ class ComputedExamples:
         return self._load_or_compute("graph", name)
 
     def _steps(self, name: str) -> dict[str, Array]:
+        """Return the steps of an example as NumPy arrays."""
         return deserialise(self._load_or_compute("steps", name))
 
     def _steps_with_references(self, name: str) -> dict[str, Array]:
-        return {
-            step: with_step(array, f"{name}.{step}") for step, array in self.steps(name).items()
-        }
+        """Return the steps of an example as arrays that know their references."""
+        steps = self.steps(name)
+        return {step: with_step(array, f"{name}.{step}") for step, array in steps.items()}
 
     def _load_or_compute(self, kind: str, name: str) -> str:
-        """Return the steps or the graph of an example from the cache, a job or a computation."""
+        """Return the steps or the graph of an example as text, computed now unless it is cached.
+
+        Args:
+            kind: `steps` or `graph`.
+            name: the name of the example.
+        """
         key = cache_key(kind, name)
         if key not in self.cache:
             job = self.jobs.get(key)
-            # Computing queued steps here is faster than waiting for them. Graphs are left to the
-            # pool, which holds the recordings of all examples that they need.
+            # Steps whose job has not begun are computed here, which is faster than waiting for it.
+            # Graphs are left to the other process, which holds the recordings of all examples.
             if job and not (kind == "steps" and job.cancel()):
                 self.cache[key] = job.result()
             else:
@@ -110,11 +120,13 @@ def cache_key(kind: str, name: str) -> str:
 
 
 def compute_steps(name: str) -> str:
+    """Compute the steps of an example with the array library of the build, as text."""
     steps = examples.steps(name, selected_library())
     return serialise({step: to_numpy(array) for step, array in steps.items()})
 
 
 def record_graph(name: str) -> str:
+    """Record the computation graph of an example, as JSON."""
     return live.to_json(live.graph(name))
 
 
@@ -135,7 +147,7 @@ def compute(kind: str, name: str) -> str:
     except (UnknownOperationError, LiteralError) as error:
         raise PublishError(str(error)) from error
     except Exception as error:
-        # The caller names the macro or the figure that asks for an unknown example.
+        # For an unknown example, the caller raises an error that names the macro or the figure.
         if name not in examples.names():
             raise
         root = Path(examples.__file__).parents[2]
@@ -158,8 +170,8 @@ def serialise(steps: dict[str, np.ndarray]) -> str:
 def deserialise(text: str) -> dict[str, Array]:
     """Decode the arrays that `serialise` encoded.
 
-    >>> deserialise(serialise({"nothing": np.zeros((0, 2)), "undefined": np.asarray(-np.nan)}))
-    {'nothing': array([], shape=(0, 2), dtype=float64), 'undefined': array(nan)}
+    >>> deserialise(serialise({"empty": np.zeros((0, 2)), "undefined": np.asarray(-np.nan)}))
+    {'empty': array([], shape=(0, 2), dtype=float64), 'undefined': array(nan)}
     """
     steps: dict[str, Array] = pickle.loads(base64.b64decode(text))
     return steps
