@@ -32,6 +32,7 @@ class Inserts(dict[str, str]):
         self.deferred: dict[str, Callable[[], str]] = {}
 
     def __missing__(self, name: str) -> str:
+        """Write a deferred insert when it is first needed."""
         write_html = self.deferred.pop(name)
         self[name] = write_html()
         return self[name]
@@ -66,11 +67,12 @@ class Inserts(dict[str, str]):
         'The root <!-- insert: 1883eecd6c735fc2 --><!-- text -->sqrt(d)<!-- end -->.'
         """
 
-        def with_text(match: re.Match[str]) -> str:
-            text = escape(formula_text(unescape(match["tex"])), quote=False)
-            return f"{self.add(match[0])}<!-- text -->{text}<!-- end -->"
+        def placeholder_and_text(formula: re.Match[str]) -> str:
+            text = escape(formula_text(unescape(formula["tex"])), quote=False)
+            return f"{self.add(formula[0])}<!-- text -->{text}<!-- end -->"
 
-        return FORMULA.sub(with_text, CODE.sub(lambda match: self.add(match[0]), html))
+        without_code = CODE.sub(lambda code: self.add(code[0]), html)
+        return FORMULA.sub(placeholder_and_text, without_code)
 
 
 def insert(page: str, inserts: Mapping[str, str]) -> str:

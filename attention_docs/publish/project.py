@@ -23,9 +23,6 @@ class Project:
         cache: results of builds with the same installed versions.
         examples: the steps and graphs of the worked examples.
         repository: the repository's URL, if known.
-
-    Raises:
-        PublishError: if the browser assets or the array library are not available.
     """
 
     def __init__(
@@ -37,6 +34,11 @@ class Project:
         offline: bool = False,
         preview: bool = False,
     ) -> None:
+        """Install the browser assets if they are missing, and open the caches.
+
+        Raises:
+            PublishError: if the browser assets or the array library are not available.
+        """
         self.root = root
         self.name = name
         self.offline = offline
@@ -46,8 +48,8 @@ class Project:
         self.cache = project_cache(root).with_key(installed_versions(), npm_lock)
         self.examples = ComputedExamples(root)
         self.repository = repository.address(root)
-        self.address = address
-        if not address and self.repository:
-            self.address = repository.pages_address(self.repository)
-        if offline:
-            self.address = None
+        self.address = None if offline else address or self._default_address()
+
+    def _default_address(self) -> str | None:
+        """Return the URL of the repository's GitHub Pages, if the repository is known."""
+        return repository.pages_address(self.repository) if self.repository else None
