@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 from attention_docs import examples
 from attention_docs.arrays import Array
-from attention_docs.examples.kv_cache import PROMPT
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import HEIGHT, arrow, box
@@ -63,7 +62,7 @@ def cache_steps(steps_of: StepsOf) -> Html:
     growth = {name: steps[name][-1] / steps[name][0] for name in ("recomputed", "cached")}
     claim(growth["recomputed"] > 1.9, "they grow quickly without a cache")
     claim(1 < growth["cached"] < 1.2, "hardly at all with it")
-    lengths = range(PROMPT, len(steps["K"]) + 1)
+    lengths = range(examples.load("kv_cache").PROMPT, len(steps["K"]) + 1)
     return player([_cache_step(steps, length) for length in lengths], "A growing cache")
 
 
@@ -74,7 +73,7 @@ def _cache_step(steps: Mapping[str, Array], length: int) -> Panel:
     grows in place.
     """
     words, _ = examples.labels("kv_cache", "weights")
-    step = length - PROMPT  # 0 is the prompt
+    step = length - examples.load("kv_cache").PROMPT  # 0 is the prompt
     step_title = f"step {step}" if step else "the prompt"
     new_words = slice(length - 1 if step else 0, length)
     layout = _lay_out_cache(steps, new_words)
