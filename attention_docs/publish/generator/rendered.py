@@ -36,38 +36,47 @@ class RenderedPages:
     """
 
     def __init__(self, project: Project, config_file: Path, files: Files) -> None:
+        """Open the cache, and hash what all pages depend on, and all pages of the reference."""
         link_targets = (f"{file.src_uri} {file.dest_uri}" for file in files)
-        self.cache = project.cache.with_key(config_file.read_bytes(), *link_targets)
+        this_module = Path(__file__).read_bytes()  # which defines the format of an entry
+        self.cache = project.cache.with_key(this_module, config_file.read_bytes(), *link_targets)
         # Pages of the reference link to each other, so they are rendered all or none.
         package = package_digest(project.root / "attention_docs")
         contents = (file.content_string for file in files.documentation_pages())
-        reference = filter(MKDOCSTRINGS_DIRECTIVE.search, contents)
-        self.reference_digest = digest(package, *reference)
+        reference_pages = filter(MKDOCSTRINGS_DIRECTIVE.search, contents)
+        self.reference_digest = digest(package, *reference_pages)
         self.earlier_warnings = warning_counter.get_counts()
 
     def __contains__(self, page: Page) -> bool:
+        """Whether the HTML of a page is stored for what it depends on now."""
         return self.key(page) in self.cache
 
     def key(self, page: Page) -> str:
         """Return what the HTML of a page depends on besides the settings and the link targets."""
         content = page.file.content_string
         is_reference = MKDOCSTRINGS_DIRECTIVE.search(content)
-        return "\n".join(
-            [page.file.src_uri, content, self.reference_digest if is_reference else ""]
-        )
+        reference_digest = self.reference_digest if is_reference else ""
+        return "\n".join([page.file.src_uri, content, reference_digest])
 
     def restore(self, page: Page) -> str:
         """Set the attributes of a page that rendering it would set, and return its HTML."""
-        html, toc, page.title, anchors = json.loads(self.cache[self.key(page)])
-        page.toc, page.present_anchor_ids = get_toc(toc), set(anchors)
-        return str(html)
+        entry = json.loads(self.cache[self.key(page)])
+        page.title = entry["title"]
+        page.toc = get_toc(entry["toc"])
+        page.present_anchor_ids = set(entry["anchors"])
+        return str(entry["html"])
 
     def store(self, page: Page) -> None:
-        """Store a page after its cross-references are resolved."""
+        """Store a page after its cross-references are resolved, unless this build has a warning."""
+        shows_warnings = log.isEnabledFor(logging.WARNING)
         has_warning = warning_counter.get_counts() != self.earlier_warnings
-        if log.isEnabledFor(logging.WARNING) and not has_warning and page not in self:
-            anchors = sorted(page.present_anchor_ids or ())
-            entry = [page.content, toc_tokens(page.toc), page.title, anchors]
+        if shows_warnings and not has_warning and page not in self:
+            entry = {
+                "html": page.content,
+                "title": page.title,
+                "toc": toc_tokens(page.toc),
+                "anchors": sorted(page.present_anchor_ids or ()),
+            }
             self.cache[self.key(page)] = json.dumps(entry)
 
 
