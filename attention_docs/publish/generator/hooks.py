@@ -18,14 +18,17 @@ build = preview.Build()  # a preview keeps it for all its builds
 
 
 def on_startup(command: Literal["build", "gh-deploy", "serve"], dirty: bool) -> None:
-    """Find out whether this is a preview. MkDocs passes `dirty` by name."""
+    """Note whether MkDocs serves a preview, before the first build.
+
+    MkDocs passes `dirty` by name, so the parameter has to be there.
+    """
     build.is_preview = command == "serve"
     if build.is_preview:
         preview.keep_bytecode_out_of_watched_folders(Path(__file__).parents[3])
 
 
 def on_config(config: MkDocsConfig) -> None:
-    """Begin a build: read the settings that come from the project."""
+    """Begin a build; in a preview, import the package again, whose files may have changed."""
     build.reset(Path(config.config_file_path).parent)
     if build.is_preview:
         preview.unload_package()
@@ -33,7 +36,7 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def create_project(config: MkDocsConfig) -> None:
-    """Create the project of this build, and merge its settings into MkDocs'."""
+    """Create the project of this build, and merge its settings into those of MkDocs."""
     offline = bool(config.plugins["material/offline"].config.enabled)
     build.project = import_module("project").Project(
         build.root, config.site_name, config.site_url, offline=offline, preview=build.is_preview
@@ -43,12 +46,12 @@ def create_project(config: MkDocsConfig) -> None:
 
 
 def on_files(files: Files, config: MkDocsConfig) -> None:
-    """Replace the files in `docs/` by the prepared pages and files."""
-    docs_files = [file for file in files if file.src_uri.endswith((".md", ".ipynb"))]
-    paths = [re.sub(r"ipynb$", "md", file.src_uri) for file in docs_files]
+    """Replace the pages and notebooks in `docs/` by the prepared pages and files."""
+    source_files = [file for file in files if file.src_uri.endswith((".md", ".ipynb"))]
+    paths = [re.sub(r"ipynb$", "md", file.src_uri) for file in source_files]
     # After an error, a preview needs all pages, to show the error in place of each.
     generated_files = build.attempt(prepare, config) or dict.fromkeys(paths, "# Not built")
-    for file in docs_files:
+    for file in source_files:
         files.remove(file)
     for path, content in generated_files.items():
         # Explicitly included, because mkdocs.yml excludes the folder of some scripts.
@@ -60,12 +63,13 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
 
 
 def prepare(config: MkDocsConfig) -> dict[str, str | bytes]:
+    """Run the phase before MkDocs, and return the pages and other files, by their paths."""
     build.prepared = import_module("before.pages").prepare(build.project, config.nav or [])
     return {**build.prepared.pages, **build.prepared.files}
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Give MkDocs nothing to render for a page that an earlier build has rendered."""
+    """Return the Markdown to render: none for a page that an earlier build has rendered."""
     return "" if build.has_rendered(page) else markdown
 
 
@@ -76,7 +80,10 @@ def on_page_content(html: str, page: Page, **_: Any) -> str:
 
 @event_priority(100)  # before the search plugin reads the page
 def on_page_context(context: Any, page: Page, **_: Any) -> None:
-    """Store a rendered page, and keep its code and formulas out of the search index."""
+    """Store a rendered page in the cache, and keep its code and formulas out of the search index.
+
+    At this event, the cross-references of the reference are resolved.
+    """
     if not build.error:
         build.rendered.store(page)
         page.content = build.prepared.inserts.extract_code_and_formulas(page.content or "")
@@ -94,12 +101,16 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 
 def finish(config: MkDocsConfig) -> None:
+    """Run the phase after MkDocs on the site that it has written."""
     finish_site = import_module("after.site").finish
     finish_site(Path(config.site_dir), build.project, build.prepared, config.theme.dirs)
 
 
 def import_module(name: str) -> Any:
-    """Import a module of `publish/`, again in each build of a preview, whose files may change."""
+    """Import a module of `publish/`.
+
+    An import statement at the top would keep the module that the first build of a preview imported.
+    """
     return importlib.import_module(f"attention_docs.publish.{name}")
 
 

@@ -21,13 +21,16 @@ NOT_BUILT = "<!doctype html><html><body><h1>Not built</h1><pre>{}</pre></body></
 
 
 def keep_bytecode_out_of_watched_folders(root: Path) -> None:
-    """Store bytecode in .cache, because a new file next to the modules would trigger a build."""
+    """Make Python store bytecode in .cache.
+
+    A new file beside the modules, in a folder that MkDocs watches, would trigger another build.
+    """
     sys.pycache_prefix = str(root / ".cache" / "bytecode")
     os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix  # for notebook kernels
 
 
 def unload_package() -> None:
-    """Make the next import read the files again, which may have changed."""
+    """Make the next import of the package read its files again, which may have changed."""
     for name in list(sys.modules):
         if name.partition(".")[0] == "attention_docs":
             del sys.modules[name]
@@ -53,16 +56,18 @@ class Build:
     is_preview = False
 
     def reset(self, root: Path) -> None:
+        """Begin a build of the project in a folder, without the error of the last build."""
         self.root = root
         self.error = ""
 
     def attempt(self, function: Callable[[MkDocsConfig], Any], config: MkDocsConfig) -> Any:
         """Call a function with the configuration, and return its result.
 
-        It is not called after an error, and the result is None then.
+        After an earlier error in the same build, do nothing and return None. A preview also returns
+        None if the function raises, and logs the error.
 
         Raises:
-            PluginError: if the function raises; a preview logs the error instead.
+            PluginError: if the function raises, and this is no preview.
         """
         if self.error:
             return None
@@ -76,6 +81,7 @@ class Build:
             return None
 
     def has_rendered(self, page: Page) -> bool:
+        """Whether the cache has the HTML of a page, from this build or an earlier one."""
         return not self.error and page in self.rendered
 
     def show_error(self, site: Path) -> None:

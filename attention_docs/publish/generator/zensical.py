@@ -53,15 +53,22 @@ def read_config(file: Path) -> dict[str, Any]:
 
 
 def write_input(folder: Path, config: dict[str, Any], prepared: Prepared, root: Path) -> None:
-    """Write the settings, templates, pages and files that Zensical reads."""
-    supported = {name: value for name, value in config.items() if name not in MKDOCS_ONLY}
-    supported["theme"] = {**config["theme"], "custom_dir": "theme"}
+    """Write the settings, templates, pages and files that Zensical reads.
+
+    Args:
+        folder: the folder to write.
+        config: the settings of the project's mkdocs.yml.
+        prepared: the result of the phase before the generator.
+        root: the folder of the project.
+    """
+    settings = {name: value for name, value in config.items() if name not in MKDOCS_ONLY}
+    settings["theme"] = {**config["theme"], "custom_dir": "theme"}
     # JSON is valid YAML.
-    (folder / "mkdocs.yml").write_text(json.dumps(supported), encoding="utf-8")
+    (folder / "mkdocs.yml").write_text(json.dumps(settings), encoding="utf-8")
     shutil.copytree(root / config["theme"]["custom_dir"], folder / "theme")
-    # Files that the prepared pages and files replace.
-    replaced = shutil.ignore_patterns("*.md", "*.ipynb", "live")
-    shutil.copytree(root / "docs", folder / "docs", ignore=replaced)
+    # These are replaced by prepared pages and files.
+    ignore_sources = shutil.ignore_patterns("*.md", "*.ipynb", "live")
+    shutil.copytree(root / "docs", folder / "docs", ignore=ignore_sources)
     pages = {path: page.encode() for path, page in prepared.pages.items()}
     for path, content in {**prepared.files, **pages}.items():
         file = folder / "docs" / path
@@ -70,6 +77,11 @@ def write_input(folder: Path, config: dict[str, Any], prepared: Prepared, root: 
 
 
 def run_zensical(folder: Path) -> None:
+    """Run Zensical on the mkdocs.yml of a folder.
+
+    Raises:
+        PublishError: if Zensical fails.
+    """
     command = [sys.executable, "-m", "zensical", "build", "--strict"]
     status = subprocess.call(command, cwd=folder)
     if status:
@@ -77,6 +89,7 @@ def run_zensical(folder: Path) -> None:
 
 
 def zensical_templates() -> Path:
+    """Return the folder of the templates of Zensical's theme."""
     return Path(str(importlib.resources.files("zensical"))) / "templates"
 
 
