@@ -3,7 +3,7 @@
 import json
 import math
 from collections.abc import Callable, Iterable, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,10 +27,16 @@ from attention_docs.render.references import row_reference
 
 # The direction of view: the angle from the first axis, and the angle above the floor.
 AZIMUTH, ELEVATION = math.radians(-52), math.radians(25)
-UNIT = 100
+UNIT = 100  # the length of 1 on paper
 MARGIN = 40
+TICK_DISTANCE = 0.17  # of the numbers at the axes of a plane, in units
+# How far the names and numbers at the axes in space are from the axes, to the right and down: at
+# the vertical axis, and at the front and the right edge of the floor.
+TOP_NAME_OFFSET, VERTICAL_TICK_OFFSET = (0, -1.3 * LINE_HEIGHT), (-6, 0)
+FRONT_NAME_OFFSET, FRONT_TICK_OFFSET = (-20, 31), (0, 14)
+SIDE_NAME_OFFSET, SIDE_TICK_OFFSET = (22, 18), (10, 6)
 # The offset of a label to the right of its point and down, and its anchor. Each set has its labels
-# on another side, so that the labels of neighbouring points do not overlap, and away from the ticks
+# on its own side, so that the labels of neighbouring points do not overlap, and away from the ticks
 # of the vertical axis of a plane.
 LABEL_OFFSETS = (
     (-8.0, 11.0, "end"),
@@ -49,7 +55,10 @@ Projection = Callable[[ArrayLike], np.ndarray]  # from (n, 2) or (n, 3) to (n, 2
 
 
 class Points(NamedTuple):
-    """A set of points: (n, 2) or (n, 3) coordinates and a label for each."""
+    """A set of points: (n, 2) or (n, 3) coordinates and a label for each.
+
+    If it is outlined, the edges and faces between its points are drawn, too.
+    """
 
     name: str
     coordinates: Array
@@ -66,7 +75,7 @@ def scatter_3d(
     Args:
         name: the title.
         axes: the names of the three axes.
-        sets: the points; if `outlined`, the edges and faces between them are drawn, too.
+        sets: the points.
         size: how far each axis goes from zero, in whole units.
 
     Raises:
@@ -74,34 +83,26 @@ def scatter_3d(
         ValueError: if coordinates are not (n, 3) or not finite, or a point has no label.
     """
     sets = [_checked(points, 3, project_3d) for points in sets]
-    corners = np.array(
-        [[x, y, z] for x in (0, size[0]) for y in (0, size[1]) for z in (0, size[2])]
-    )
-    low, high = project_3d(corners).min(axis=0), project_3d(corners).max(axis=0)
-    origin = np.array([MARGIN, 2 * LINE_HEIGHT]) - low
-
-    def to_paper(coordinates: ArrayLike) -> np.ndarray:
-        on_paper: np.ndarray = project_3d(np.asarray(coordinates)) + origin
-        return on_paper
-
-    width = high[0] - low[0] + MARGIN + _right_margin(sets)
-    height = high[1] - low[1] + 4.5 * LINE_HEIGHT
+    corners = list(product((0, size[0]), (0, size[1]), (0, size[2])))
+    corners_on_paper = project_3d(np.array(corners))
+    left_top, right_bottom = corners_on_paper.min(axis=0), corners_on_paper.max(axis=0)
+    to_paper = _with_origin(project_3d, np.array([MARGIN, 2 * LINE_HEIGHT]) - left_top)
+    plot_width, plot_height = right_bottom - left_top
+    width = plot_width + MARGIN + _right_margin(sets)
+    height = plot_height + 4.5 * LINE_HEIGHT
     legend, legend_width = _draw_legend(sets, height)
     body = [
         label(max(width, legend_width) / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
         *_draw_floor(size, to_paper),
         *_draw_axes_3d(axes, size, to_paper),
+        *_draw_outlines(sets, to_paper),
     ]
-    for points in sets:
-        if points.outlined:
-            body += _draw_outline(points, to_paper)
     for style, points in zip(_styles(sets), sets, strict=True):
         body += _draw_feet(points, to_paper)
         body += _draw_labelled_markers(style, points, to_paper)
     body += legend
-    description = f"{name}. " + " ".join(_describe(points) for points in sets)
     width, height = max(width, legend_width), height + LINE_HEIGHT
-    return Panel(width, height, "".join(body), description, _json(axes, sets))
+    return Panel(width, height, "".join(body), _describe(name, sets), _json(axes, sets))
 
 
 def scatter_2d(
@@ -112,7 +113,7 @@ def scatter_2d(
     Args:
         name: the title.
         axes: the names of the two axes.
-        sets: the points; if `outlined`, the edges and faces between them are drawn, too.
+        sets: the points.
         size: how far each axis goes from zero, in whole units.
 
     Raises:
@@ -120,45 +121,43 @@ def scatter_2d(
         ValueError: if coordinates are not (n, 2) or not finite, or a point has no label.
     """
     sets = [_checked(points, 2, project_2d) for points in sets]
-    origin = np.array([MARGIN, 2.5 * LINE_HEIGHT + UNIT * size[1]])
-
-    def to_paper(coordinates: ArrayLike) -> np.ndarray:
-        on_paper: np.ndarray = project_2d(np.asarray(coordinates)) + origin
-        return on_paper
-
-    right, top = to_paper([size])[0]
-    height = origin[1] + 3.2 * LINE_HEIGHT
-    legend, legend_width = _draw_legend(sets, height + LINE_HEIGHT)
+    top = 2.5 * LINE_HEIGHT
+    right, bottom = MARGIN + UNIT * size[0], top + UNIT * size[1]
+    to_paper = _with_origin(project_2d, np.array([MARGIN, bottom]))
+    height = bottom + 3.2 * LINE_HEIGHT
+    legend: list[str] = []
+    legend_width = 0.0
     if len(sets) > 1:
+        legend, legend_width = _draw_legend(sets, height + LINE_HEIGHT)
         height += 2 * LINE_HEIGHT
-    else:
-        legend, legend_width = [], 0.0
     width = max(right + _right_margin(sets), legend_width, text_width(name))
     body = [
         label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
         *_draw_floor(size, to_paper),
-        *(label(*to_paper([(i, -0.17)])[0], number(i)) for i in range(size[0] + 1)),
-        *(label(*to_paper([(-0.17, i)])[0], number(i)) for i in range(size[1] + 1)),
-        label((MARGIN + right) / 2, origin[1] + 2.3 * LINE_HEIGHT, axes[0]),
-        vertical_label(LINE_HEIGHT / 2, (origin[1] + top) / 2, axes[1]),
+        *(label(*to_paper([(i, -TICK_DISTANCE)])[0], number(i)) for i in range(size[0] + 1)),
+        *(label(*to_paper([(-TICK_DISTANCE, i)])[0], number(i)) for i in range(size[1] + 1)),
+        label((MARGIN + right) / 2, bottom + 2.3 * LINE_HEIGHT, axes[0]),
+        vertical_label(LINE_HEIGHT / 2, (bottom + top) / 2, axes[1]),
+        *_draw_outlines(sets, to_paper),
     ]
-    for points in sets:
-        if points.outlined:
-            body += _draw_outline(points, to_paper)
     for style, points in zip(_styles(sets), sets, strict=True):
         body += _draw_labelled_markers(style, points, to_paper)
     body += legend
-    description = f"{name}. " + " ".join(_describe(points) for points in sets)
-    return Panel(width, height, "".join(body), description, name=name)
+    return Panel(width, height, "".join(body), _describe(name, sets), name=name)
 
 
 def _right_margin(sets: Sequence[Points]) -> float:
-    """Return the room to the right of the drawing, in which the longest label fits."""
+    """Return the room on the right of the drawing, in which the longest label fits."""
     return max(MARGIN, *(10 + text_width(text) for points in sets for text in points.labels))
 
 
 def _checked(points: Points, features: int, project: Callable[[np.ndarray], np.ndarray]) -> Points:
-    """Return points with their coordinates as a matrix and their labels as strings, if valid."""
+    """Return points with their coordinates as a matrix and their labels as strings.
+
+    Raises:
+        ValueError: if coordinates do not have `features` columns, are not finite or overflow when
+            they are projected, or a point has no label.
+    """
     expected = f"(n, {features})"
     coordinates = arguments.matrix(points.name, points.coordinates, expected)
     if coordinates.shape[1] != features:
@@ -202,7 +201,18 @@ def project_2d(coordinates: np.ndarray) -> np.ndarray:
     return on_paper
 
 
+def _with_origin(project: Callable[[np.ndarray], np.ndarray], origin: np.ndarray) -> Projection:
+    """Return a projection that puts zero at `origin`, (2,), on paper."""
+
+    def to_paper(coordinates: ArrayLike) -> np.ndarray:
+        on_paper: np.ndarray = project(np.asarray(coordinates)) + origin
+        return on_paper
+
+    return to_paper
+
+
 def _draw_line(start: Iterable[float], end: Iterable[float], **attributes: Any) -> str:
+    """Draw a line between two positions on paper, which is faint unless `attributes` differ."""
     path = "M{:.1f} {:.1f}L{:.1f} {:.1f}".format(*start, *end)
     attributes = {"stroke": "currentColor", "stroke_opacity": 0.3, "fill": "none", **attributes}
     return element("path", d=path, **attributes)
@@ -217,26 +227,46 @@ def _draw_floor(size: Sequence[int], to_paper: Projection) -> list[str]:
 
 
 def _draw_axes_3d(axes: Sequence[str], size: Sequence[int], to_paper: Projection) -> list[str]:
-    """Draw the vertical axis, and the names and ticks of all three."""
+    """Draw the vertical axis, and the names and ticks of all three.
+
+    The ticks of the floor are along its two edges that face the viewer. At the corner where these
+    edges meet, only the front one has a tick.
+    """
     vertical = to_paper([(0, 0, z) for z in range(size[2] + 1)])
-    x, y = vertical[-1]
-    body = [
+    front = to_paper([(x, 0, 0) for x in range(size[0] + 1)])
+    side = to_paper([(size[0], y, 0) for y in range(size[1] + 1)])
+    return [
         _draw_line(vertical[0], vertical[-1], stroke_opacity=0.6),
-        label(x, y - 1.3 * LINE_HEIGHT, axes[2]),
+        _offset_label(vertical[-1], TOP_NAME_OFFSET, axes[2]),
+        *_draw_ticks(vertical, VERTICAL_TICK_OFFSET, start=1, anchor="end"),
+        *_draw_ticks(front, FRONT_TICK_OFFSET),
+        *_draw_ticks(side, SIDE_TICK_OFFSET, start=1),
+        _offset_label(front.mean(axis=0), FRONT_NAME_OFFSET, axes[0]),
+        _offset_label(side.mean(axis=0), SIDE_NAME_OFFSET, axes[1], "start"),
     ]
-    for z, (x, y) in enumerate(vertical[1:], 1):
-        body.append(label(x - 6, y, number(z), "end"))
-    # The other ticks are along the two edges of the floor that face the viewer. At the corner where
-    # the edges meet, one of the two ticks is left out.
-    front = to_paper([(i, 0, 0) for i in range(size[0] + 1)])
-    side = to_paper([(size[0], i, 0) for i in range(size[1] + 1)])
-    body += [label(x, y + 14, number(i)) for i, (x, y) in enumerate(front)]
-    body += [label(x + 10, y + 6, number(i)) for i, (x, y) in enumerate(side[1:], 1)]
-    x, y = front.mean(axis=0)
-    body.append(label(x - 20, y + 31, axes[0]))
-    x, y = side.mean(axis=0)
-    body.append(label(x + 22, y + 18, axes[1], "start"))
-    return body
+
+
+def _draw_ticks(
+    positions: np.ndarray, offset: tuple[float, float], start: int = 0, anchor: str = "middle"
+) -> list[str]:
+    """Write whole numbers from `start` on at the positions of the units of an axis on paper."""
+    return [
+        _offset_label(position, offset, number(tick), anchor)
+        for tick, position in enumerate(positions[start:], start)
+    ]
+
+
+def _offset_label(
+    position: Iterable[float], offset: tuple[float, float], text: str, anchor: str = "middle"
+) -> str:
+    """Write a text at an offset, to the right and down, from a position on paper."""
+    (x, y), (right, down) = position, offset
+    return label(x + right, y + down, text, anchor)
+
+
+def _draw_outlines(sets: Sequence[Points], to_paper: Projection) -> list[str]:
+    outlined_sets = [points for points in sets if points.outlined]
+    return [part for points in outlined_sets for part in _draw_outline(points, to_paper)]
 
 
 def _draw_outline(points: Points, to_paper: Projection) -> list[str]:
@@ -261,20 +291,23 @@ def _draw_feet(points: Points, to_paper: Projection) -> list[str]:
 
 
 def _styles(sets: Sequence[Points]) -> range:
-    """Return for each set the number of its shape and of the offset of its labels."""
+    """Return the style of each set: the index of its shape, and of the offset of its labels.
+
+    A single set has the last shape, a disc.
+    """
     return range(len(sets)) if len(sets) > 1 else range(len(SHAPES) - 1, len(SHAPES))
 
 
 def _draw_labelled_markers(style: int, points: Points, to_paper: Projection) -> list[str]:
     """Draw the points of a set, each with its label and with the coordinates as its tooltip."""
     positions, body = to_paper(points.coordinates), []
+    middle_y = positions[:, 1].mean()
     for row, ((x, y), text) in enumerate(zip(positions, points.labels, strict=True)):
-        right, down, anchor = LABEL_OFFSETS[style % len(LABEL_OFFSETS)]
-        if style == 1 and points.outlined and y > positions[:, 1].mean():
-            right, down, anchor = LOWER_CORNER_OFFSET
+        is_lower_corner = points.outlined and y > middle_y
         coordinates = ", ".join(map(number, points.coordinates[row]))
         tooltip = element("title", text_node(f"{text}: {coordinates}"))
         reference = row_reference(points.coordinates, row)
+        right, down, anchor = _label_offset(style, is_lower_corner)
         body += [
             _draw_marker(style, points, x, y, tooltip, data_val=reference),
             label(x + right, y + down, text, anchor, fill=colour(points.role)),
@@ -282,9 +315,17 @@ def _draw_labelled_markers(style: int, points: Points, to_paper: Projection) -> 
     return body
 
 
+def _label_offset(style: int, is_lower_corner: bool) -> tuple[float, float, str]:
+    """Return how far a label is to the right of its point and below it, and its anchor."""
+    if style == 1 and is_lower_corner:
+        return LOWER_CORNER_OFFSET
+    return LABEL_OFFSETS[style % len(LABEL_OFFSETS)]
+
+
 def _draw_marker(
     style: int, points: Points, x: float, y: float, *children: str, **attributes: Any
 ) -> str:
+    """Draw a ring, a disc or another shape at (x, y), in the colour of its set."""
     paint, shape = colour(points.role), SHAPES[style % len(SHAPES)]
     # With these pointer events, the inside of a ring shows the tooltip, too.
     ring = {"fill": "none", "stroke": paint, "pointer_events": "all"}
@@ -294,7 +335,7 @@ def _draw_marker(
 
 
 def _draw_legend(sets: Sequence[Points], y: float) -> tuple[list[str], float]:
-    """Return the SVG of the legend and its width."""
+    """Draw the marker and the name of each set in a row at y; return them and the row's width."""
     body, x = [], MARGIN / 2
     for style, points in zip(_styles(sets), sets, strict=True):
         body.append(_draw_marker(style, points, x, y))
@@ -303,9 +344,13 @@ def _draw_legend(sets: Sequence[Points], y: float) -> tuple[list[str], float]:
     return body, x
 
 
-def _describe(points: Points) -> str:
-    entries = []
-    for text, row in zip(points.labels, points.coordinates, strict=True):
-        coordinates = ", ".join(map(number, row))
-        entries.append(f"{text} ({coordinates})")
-    return f"{points.name}: {'; '.join(entries)}."
+def _describe(name: str, sets: Sequence[Points]) -> str:
+    """Return the name of a figure, and the labels and coordinates of its points."""
+    sentences = [f"{name}."]
+    for points in sets:
+        entries = []
+        for text, row in zip(points.labels, points.coordinates, strict=True):
+            coordinates = ", ".join(map(number, row))
+            entries.append(f"{text} ({coordinates})")
+        sentences.append(f"{points.name}: {'; '.join(entries)}.")
+    return " ".join(sentences)
