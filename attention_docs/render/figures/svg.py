@@ -22,6 +22,8 @@ MARKS_IN_NUMBERS = ".,·⁰¹²³⁴⁵⁶⁷⁸⁹"
 LINE_HEIGHT = 16
 # Between panels side by side; the style sheet has the same number.
 GAP = 24
+# A figure is larger than its panel by this, because half of a mark's stroke lies outside its cells.
+MARK_WIDTH = 2
 # On a phone a drawing may shrink to this, which leaves text of 11 pixels; a wider one scrolls.
 MIN_SCALE = 11 / FONT_SIZE
 
@@ -97,7 +99,10 @@ def text_node(text: str) -> str:
 def label(
     x: float, y: float, text: str, anchor: str = "middle", *children: str, **attributes: object
 ) -> str:
-    """Write text that is vertically centred at y, followed by child elements."""
+    """Write text that is vertically centred at y, followed by child elements.
+
+    Its middle is at x, or its start or end, as `anchor` says.
+    """
     # `figure` sets this anchor and the text colour for all of its text.
     text_anchor = None if anchor == "middle" else anchor
     position = {"x": x, "y": y + FONT_SIZE / 3, "text_anchor": text_anchor}
@@ -105,17 +110,19 @@ def label(
 
 
 def with_subscripts(text: str, size: float | str = "0.8em", drop: int = 3) -> str:
-    """Escape text, and write the index of a symbol in another size and lower.
+    """Escape text, and write the index of a symbol in a smaller size and `drop` pixels lower.
 
     >>> with_subscripts("W_Q")
     'W<tspan font-size="0.8em" dy="3">Q</tspan>'
     """
-    before, *rest = SUBSCRIPT.split(text)
-    written = text_node(before)
-    for index, following in zip(rest[::2], rest[1::2], strict=True):
-        written += element("tspan", index, font_size=size, dy=drop)
-        written += element("tspan", text_node(following), dy=-drop) if following else ""
-    return written
+    parts = SUBSCRIPT.split(text)
+    texts, indices = parts[::2], parts[1::2]
+    svg = text_node(texts[0])
+    for index, following_text in zip(indices, texts[1:], strict=True):
+        svg += element("tspan", index, font_size=size, dy=drop)
+        if following_text:
+            svg += element("tspan", text_node(following_text), dy=-drop)
+    return svg
 
 
 def vertical_label(x: float, y: float, text: str) -> str:
@@ -124,7 +131,7 @@ def vertical_label(x: float, y: float, text: str) -> str:
 
 
 def title(x: float, y: float, text: str, role: str | None, anchor: str = "middle") -> str:
-    """Write the name of a matrix in the colour of its role."""
+    """Write the name of a matrix in bold, in the colour of its role."""
     return label(x, y, text, anchor, font_weight="bold", fill=colour(role))
 
 
@@ -141,6 +148,7 @@ def colour(role: str | None) -> str:
 
 
 def translated(x: float, y: float, *children: str) -> str:
+    """Move elements to the right and down."""
     offset = f"{attribute_value(x)} {attribute_value(y)}"
     return element("g", *children, transform=f"translate({offset})")
 
@@ -168,8 +176,7 @@ def figure(panel: Panel, name: str, css_class: str = "drawing") -> Html:
         raise ValueError("a figure needs a name and a description, for screen readers")
     content = panel.body + name + panel.description
     figure_id = "figure-" + hashlib.sha256(content.encode()).hexdigest()[:8]
-    # Two pixels larger, because half of a mark's stroke lies outside its cells.
-    width, height = round(panel.width) + 2, round(panel.height) + 2
+    width, height = round(panel.width) + MARK_WIDTH, round(panel.height) + MARK_WIDTH
     return Html(
         element(
             "svg",
@@ -194,14 +201,14 @@ def figure(panel: Panel, name: str, css_class: str = "drawing") -> Html:
 
 
 def below(panels: Sequence[Panel], name: str) -> Panel:
-    """Stack panels vertically in one panel."""
-    y, body = 0.0, []
+    """Stack panels in one panel, with a gap of one line between them."""
+    body, y = "", 0.0
     for panel in panels:
-        body.append(translated(0, y, panel.body))
+        body += translated(0, y, panel.body)
         y += panel.height + LINE_HEIGHT
     width = max(panel.width for panel in panels)
     description = " ".join(panel.description for panel in panels)
-    return Panel(width, y - LINE_HEIGHT, "".join(body), description, name=name)
+    return Panel(width, y - LINE_HEIGHT, body, description, name=name)
 
 
 def beside(panels: Sequence[Panel], name: str) -> Html:
@@ -226,25 +233,6 @@ def player(states: Sequence[Panel], name: str) -> Html:
         ValueError: if the figure or a state has no name, or a state no description.
     """
     _check_name(name)
-    # Must match the status in player.js.
-    first = f"1 of {len(states)}: {states[0].name}"
-    slider = element(
-        "input",
-        type="range",
-        min=0,
-        max=len(states) - 1,
-        value=0,
-        aria_label=f"{name}, state",
-        aria_valuetext=first,
-    )
-    control = element(
-        "div",
-        element("button", "‹", type="button", aria_label="Previous state", aria_disabled="true"),
-        slider,
-        element("button", "›", type="button", aria_label="Next state"),
-        element("output", text_node(first)),
-        class_="control",
-    )
     drawings = [
         element(
             "div",
@@ -254,7 +242,31 @@ def player(states: Sequence[Panel], name: str) -> Html:
         )
         for state in states
     ]
+    control = _player_control(states, name)
     return _row([control, *drawings], states, name, "panels player")
+
+
+def _player_control(states: Sequence[Panel], name: str) -> str:
+    """Return a slider over the states, between buttons, with the number and name of the first."""
+    # Must match the status in player.js.
+    status = f"1 of {len(states)}: {states[0].name}"
+    slider = element(
+        "input",
+        type="range",
+        min=0,
+        max=len(states) - 1,
+        value=0,
+        aria_label=f"{name}, state",
+        aria_valuetext=status,
+    )
+    return element(
+        "div",
+        element("button", "‹", type="button", aria_label="Previous state", aria_disabled="true"),
+        slider,
+        element("button", "›", type="button", aria_label="Next state"),
+        element("output", text_node(status)),
+        class_="control",
+    )
 
 
 def _check_name(name: str) -> None:
@@ -266,6 +278,7 @@ def _row(content: Sequence[str], panels: Sequence[Panel], name: str, css_class: 
     """Group the drawings of panels, with room for all of them in a row."""
     # The style sheet centres the row as a whole, for which it needs the width of all drawings. If
     # it centred the drawings instead, the second would move the first when it arrives later.
-    width = sum(round(panel.width) + 2 for panel in panels) + GAP * (len(panels) - 1)
+    drawings_width = sum(round(panel.width) + MARK_WIDTH for panel in panels)
+    width = drawings_width + GAP * (len(panels) - 1)
     group = {"class_": css_class, "role": "group", "style": f"max-width: {width}px"}
     return Html(element("div", *content, **group, aria_label=name))
