@@ -27,6 +27,7 @@ FILLS = {
 MINUS = "var(--fill-minus, #988400)"
 KINDS = ("diverging", "sequential")
 MIN_SWATCH_WIDTH, SWATCH_HEIGHT, SWATCH_COUNT = 14, 8, 5
+TICK_GAP = 20  # between the numbers at both ends of a legend
 
 
 class Scale(NamedTuple):
@@ -57,42 +58,53 @@ class Scale(NamedTuple):
         return {"fill": MINUS if value < 0 else None, "fill_opacity": max_opacity * fraction}
 
     def legend(self, width: float, max_opacity: float = OPACITY_UNDER_TEXT) -> Panel:
-        """Draw the scale, centred in a width, with numbers at its ends and at zero.
+        """Draw the scale as a row of swatches, centred in a width, with numbers at its ends.
 
-        The panel is wider if the numbers need more room.
+        A diverging scale has a number in the middle, too. The panel is wider than the width if the
+        numbers need more room.
         """
         ticks = [exact_number(self.low), exact_number(self.high)]
         if self.kind == "diverging":
             # The page's script fills an empty middle after an edit that makes a number negative.
             ticks.insert(1, "0" if self.low else "")
         widest_tick = max(map(text_width, ticks))
-        # The outer ticks are four swatches apart, so a quarter of the widest and a gap keep them
-        # apart. The middle one is narrow, because it is 0.
-        swatch_width = max(MIN_SWATCH_WIDTH, widest_tick / 4 + 5)
+        # The outer ticks are below the middles of the first and the last swatch. Between them is
+        # room for a middle one, which is narrow, because it is 0.
+        swatch_width = max(MIN_SWATCH_WIDTH, (widest_tick + TICK_GAP) / (SWATCH_COUNT - 1))
         length = SWATCH_COUNT * swatch_width
         width = max(width, length + widest_tick)
         left = (width - length) / 2
+        tick_positions = np.linspace(0.5, SWATCH_COUNT - 0.5, len(ticks)) * swatch_width + left
+        tick_labels = [
+            label(x, SWATCH_HEIGHT + LINE_HEIGHT / 2, tick)
+            for x, tick in zip(tick_positions, ticks, strict=True)
+        ]
+        body = self._draw_swatches(left, swatch_width, max_opacity) + "".join(tick_labels)
+        return Panel(width, SWATCH_HEIGHT + LINE_HEIGHT, body, "")
+
+    def _draw_swatches(self, left: float, width: float, max_opacity: float) -> str:
+        """Draw a row of rectangles with the colours of evenly spaced numbers."""
         # As fractions of the high end, because high - low could overflow.
         values = self.high * np.linspace(self.low / self.high, 1, SWATCH_COUNT)
-        size = {"width": swatch_width, "height": SWATCH_HEIGHT}
+        size = {"width": width, "height": SWATCH_HEIGHT}
         swatches = [
-            element("rect", x=left + i * swatch_width, **size, **self.paint(value, max_opacity))
+            element("rect", x=left + i * width, **size, **self.paint(value, max_opacity))
             for i, value in enumerate(values)
         ]
         outline = {"stroke": "currentColor", "stroke_opacity": 0.3}
-        body = [element("g", *swatches, fill=self.group["fill"], **outline)]
-        for i, tick in enumerate(ticks):
-            fraction = i / (len(ticks) - 1)
-            x = left + swatch_width / 2 + fraction * (length - swatch_width)
-            body.append(label(x, SWATCH_HEIGHT + LINE_HEIGHT / 2, tick))
-        return Panel(width, SWATCH_HEIGHT + LINE_HEIGHT, "".join(body), "")
+        return element("g", *swatches, fill=self.group["fill"], **outline)
 
 
 def scale_of(kind: str, name: str, matrix: np.ndarray, role: str | None = None) -> Scale:
-    """Return the scale for a matrix: symmetric around zero, or from zero if no number is negative.
+    """Return the scale of a matrix, which ends at its largest magnitude, rounded up to two digits.
 
-    Its end is the largest magnitude, rounded up to two digits. A sequential scale goes to one at
-    least.
+    A sequential scale goes to one at least. A scale of zeros only goes to one.
+
+    Args:
+        kind: `diverging` or `sequential`.
+        name: the name of the matrix, for an error.
+        matrix: real numbers or booleans; infinite numbers do not count.
+        role: the role whose hue positive numbers have; grey if left out.
 
     Raises:
         ValueError: if the kind or the role is unknown, or a number is negative on a sequential
