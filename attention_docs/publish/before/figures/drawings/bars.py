@@ -19,6 +19,7 @@ from attention_docs.render.numbers import number
 from attention_docs.render.references import step_name
 
 WIDTH, HEIGHT, GAP = 110, 16, 5
+TEXT_GAP = 8  # beside a bar
 # The digits of a number with an exponent, such as 1.5e-10.
 DIGITS_WIDTH = text_width("1.5e-10")
 OPACITY = 0.6
@@ -43,45 +44,51 @@ def bars_panel(
         role: the colour.
         largest: the number whose bar has the full length.
         room_for: labels of another panel, so that the bars of both begin at the same x.
-        has_heading: whether to write the title; a panel below another one goes on without it.
+        has_heading: whether to write the title, which a panel below another one leaves out.
 
     >>> panel = bars_panel("Shares", np.array([0.25, 0.75]), ["cat", "mat"])
     >>> panel.description
     'Shares: cat 0.2500, mat 0.7500.'
     """
     row = np.asanyarray(values)
-    x = max(map(text_width, [*labels, *room_for])) + 8
-    top, bars, texts = 1.6 * LINE_HEIGHT if has_heading else 0, [], []
+    x = max(map(text_width, [*labels, *room_for])) + TEXT_GAP
+    y = 1.6 * LINE_HEIGHT if has_heading else 0
+    bars, texts, clauses = [], [], []
     for i, (value, text) in enumerate(zip(row, labels, strict=True)):
-        y = top + i * (HEIGHT + GAP)
-        middle = y + HEIGHT / 2
-        full = WIDTH / largest
-        bar = element(
-            "rect",
-            x=x,
-            y=y,
-            width=float(full * value),
-            height=HEIGHT,
-            fill_opacity=OPACITY,
-            data_full=full,
-        )
-        digits = label(x + WIDTH + 8, middle, number(value), "start", fill=colour(None))
-        frame = element(
-            "rect",
-            x=x,
-            y=y,
-            width=WIDTH,
-            height=HEIGHT,
-            fill="none",
-            stroke="currentColor",
-            stroke_opacity=0.3,
-            pointer_events="all",
-        )
-        bars.append(cells.tag_index(bar + digits + frame, row, (i,)))
-        texts.append(label(x - 8, middle, text, "end"))
+        bars.append(cells.tag_index(draw_bar(x, y, value, largest), row, (i,)))
+        texts.append(label(x - TEXT_GAP, y + HEIGHT / 2, text, "end"))
+        clauses.append(f"{text} {number(value)}")
+        y += HEIGHT + GAP
     group = element("g", *bars, data_val=step_name(row), fill=colour(role))
-    pairs = ", ".join(f"{text} {number(value)}" for text, value in zip(labels, row, strict=True))
     heading = title(x, LINE_HEIGHT / 2, name, role, "start") if has_heading else ""
-    width = max(x + WIDTH + 8 + DIGITS_WIDTH, x + text_width(name))
-    height = top + len(row) * (HEIGHT + GAP)
-    return Panel(width, height, heading + group + "".join(texts), f"{name}: {pairs}.", name=name)
+    width = x + max(WIDTH + TEXT_GAP + DIGITS_WIDTH, text_width(name))
+    description = f"{name}: {', '.join(clauses)}."
+    return Panel(width, y, heading + group + "".join(texts), description, name=name)
+
+
+def draw_bar(x: float, y: float, value: float, largest: float) -> str:
+    """Draw a bar with its corner at (x, y), a frame as long as the bar of `largest`, and digits."""
+    pixels_per_unit = WIDTH / largest
+    bar = element(
+        "rect",
+        x=x,
+        y=y,
+        width=float(pixels_per_unit * value),
+        height=HEIGHT,
+        fill_opacity=OPACITY,
+        data_full=pixels_per_unit,
+    )
+    digits_x = x + WIDTH + TEXT_GAP
+    digits = label(digits_x, y + HEIGHT / 2, number(value), "start", fill=colour(None))
+    frame = element(
+        "rect",
+        x=x,
+        y=y,
+        width=WIDTH,
+        height=HEIGHT,
+        fill="none",
+        stroke="currentColor",
+        stroke_opacity=0.3,
+        pointer_events="all",
+    )
+    return bar + digits + frame
