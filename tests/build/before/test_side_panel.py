@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from attention_docs.examples.course_learned import REASONS
-from attention_docs.examples.course_sentence import VOCABULARY, WORDS
-from attention_docs.publish.before.figures.drawings.sentence import THEY
+from attention_docs.examples.course_sentence import THEY, VOCABULARY, WORDS
 from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS, side_panel
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.render.numbers import drawn_number, short_number

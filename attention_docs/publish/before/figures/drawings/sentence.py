@@ -12,12 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention_docs.examples.course_sentence import SWAPPED, VOCABULARY, WORDS
+from attention_docs.examples.course_sentence import SWAPPED, THEY, VOCABULARY, WORDS
 from attention_docs.publish.before.results import load_results
 from attention_docs.publish.before.values import StepsOf, computed_span, look_up_array
 from attention_docs.render.numbers import short_number
 
-THEY = WORDS.index("they")
 # Of the record of the real model, the tokens up to the first *they*.
 REAL_NAME, REAL_LENGTH = "a real model", 6
 # The verbs of the two nouns, which are drawn as bars.
@@ -45,24 +44,32 @@ BAR_HTML = '<div style="--share: {share:.4f}"><dt>{word}</dt><dd><i></i>{number}
 
 
 class Sentence(NamedTuple):
-    """One of the two sentences, and the steps of its numbers."""
+    """A sentence that the course computes: its words, and the references of its numbers."""
 
-    name: str
     words: list[str]
-    scores: str
-    weights: str
-    probabilities: str
+    scores_reference: str
+    weights_reference: str
+    probabilities_reference: str
+
+    @property
+    def name(self) -> str:
+        """The first three words, which tell one sentence from the other."""
+        return " ".join(self.words[:3])
 
 
-ORDERS = tuple(
+COURSE_SENTENCES = (
     Sentence(
-        " ".join(words[:3]),
-        words,
-        f"course_mask.masked{ending}",
-        f"course_mask.weights{ending}",
-        f"course_next_token.probabilities{ending}",
-    )
-    for words, ending in ((WORDS, ""), (SWAPPED, "_swapped"))
+        WORDS,
+        "course_mask.masked",
+        "course_mask.weights",
+        "course_next_token.probabilities",
+    ),
+    Sentence(
+        SWAPPED,
+        "course_mask.masked_swapped",
+        "course_mask.weights_swapped",
+        "course_next_token.probabilities_swapped",
+    ),
 )
 
 
@@ -73,38 +80,36 @@ def sentences(steps_of: StepsOf, add_insert: Callable[[str], str]) -> str:
         steps_of: returns the steps of an example by its name.
         add_insert: stores HTML and returns a placeholder for it.
     """
+    names = [*(sentence.name for sentence in COURSE_SENTENCES), REAL_NAME]
     choices = "".join(
-        f"<label>{radio('sentence', name, i == 0)}{name}</label>"
-        for i, name in enumerate((*(order.name for order in ORDERS), REAL_NAME))
+        f"<label>{radio('sentence', name, is_checked=name == names[0])}{name}</label>"
+        for name in names
     )
+    html = "".join(course_sentence_html(sentence, steps_of) for sentence in COURSE_SENTENCES)
     return add_insert(
         FIGURE_HTML.format(
-            switch=SWITCH_HTML.format(choices=choices),
-            sentences="".join(sentence_html(order, steps_of) for order in ORDERS)
-            + real_sentence_html(),
+            switch=SWITCH_HTML.format(choices=choices), sentences=html + real_sentence_html()
         )
     )
 
 
-def sentence_html(sentence: Sentence, steps_of: StepsOf) -> str:
+def course_sentence_html(sentence: Sentence, steps_of: StepsOf) -> str:
     """Return a sentence with the shares of each of its words, and the word that comes next."""
-    scores, weights, probabilities = (
-        look_up_array(reference, steps_of)
-        for reference in (sentence.scores, sentence.weights, sentence.probabilities)
-    )
-    words = []
-    for query in range(len(weights)):
-        digits, powers = (
-            [number_html(reference, array, (query, key)) for key in range(query + 1)]
-            for reference, array in ((sentence.weights, weights), (sentence.scores, scores))
-        )
-        powers = [f"<i>e</i><sup>{score}</sup>" for score in powers]
-        fraction = f":<br>{powers[np.argmax(weights[query])]} / ({' + '.join(powers)})"
-        words.append(word_html(sentence.name, sentence.words, weights[query], digits, fraction))
+    scores = look_up_array(sentence.scores_reference, steps_of)
+    weights = look_up_array(sentence.weights_reference, steps_of)
+    probabilities = look_up_array(sentence.probabilities_reference, steps_of)
+    words = ""
+    for query, row in enumerate(weights):
+        keys = range(query + 1)  # the causal mask hides the later ones
+        digits = [number_html(sentence.weights_reference, weights, (query, key)) for key in keys]
+        exponents = [number_html(sentence.scores_reference, scores, (query, key)) for key in keys]
+        powers = [f"<i>e</i><sup>{exponent}</sup>" for exponent in exponents]
+        softmax = f":<br>{powers[np.argmax(row)]} / ({' + '.join(powers)})"
+        words += word_html(sentence.name, sentence.words, row, digits, softmax)
     bars = "".join(bar_html(sentence, word, probabilities) for word in VERBS)
     return SENTENCE_HTML.format(
-        tracks=2 * len(words) + 2,
-        words="".join(words),
+        tracks=2 * len(sentence.words) + 2,
+        words=words,
         next_word=VOCABULARY[int(np.argmax(probabilities[THEY]))],
         next_to_reason=BARS_HTML.format(bars=bars),
     )
@@ -113,33 +118,49 @@ def sentence_html(sentence: Sentence, steps_of: StepsOf) -> str:
 def real_sentence_html() -> str:
     """Return the beginning of the recorded sentence, with the measured shares of a head."""
     record = load_results("real_model")["sentence"]
-    *tokens, next_word = (token.strip() for token in record["tokens"][: REAL_LENGTH + 1])
-    rows = [np.array(row[: i + 1]) for i, row in enumerate(record["weights"][:REAL_LENGTH])]
-    words = [word_html(REAL_NAME, tokens, row, list(map(measured_html, row)), ".") for row in rows]
-    layer, head = map(str, record["head"])
+    tokens = [token.strip() for token in record["tokens"]]
+    words = ""
+    for query in range(REAL_LENGTH):
+        weights = np.array(record["weights"][query][: query + 1])
+        words += word_html(REAL_NAME, tokens, weights, list(map(measured_html, weights)), ".")
+    layer, head = record["head"]
+    next_word = tokens[REAL_LENGTH]
     measured_by = (
-        f"<p>Measured in SmolLM2, a model that learned its matrices, in head {computed_span(head)} "
-        f"of layer {computed_span(layer)}. The text goes on with <em>{next_word}</em>.</p>"
+        "<p>Measured in SmolLM2, a model that learned its matrices, in head "
+        f"{computed_span(str(head))} of layer {computed_span(str(layer))}. "
+        f"The text goes on with <em>{next_word}</em>.</p>"
     )
     return SENTENCE_HTML.format(
         tracks=2 * REAL_LENGTH + 2,
-        words="".join(words),
+        words=words,
         next_word=next_word,
         next_to_reason=measured_by,
     )
 
 
 def word_html(
-    sentence: str, words: list[str], weights: np.ndarray, digits: list[str], fraction: str
+    sentence_name: str,
+    words: list[str],
+    weights: np.ndarray,
+    digits: list[str],
+    reason_ending: str,
 ) -> str:
-    """Return a word, its share of each word up to itself, and the reason for the largest."""
+    """Return a word, its share of each word up to itself, and the reason for the largest share.
+
+    Args:
+        sentence_name: tells its radio buttons from those of the other sentences.
+        words: the words of the sentence.
+        weights: (m,) the weights of the word on all words, or only on those up to itself.
+        digits: the HTML of the weights on the words up to itself.
+        reason_ending: the end of the sentence that says what the largest weight means.
+    """
     query = len(digits) - 1
     shares = "".join(
         SHARE_HTML.format(
             classes="share own" if key == query else "share",
             share=weights[key],
-            start=2 * key + 2,
-            end=2 * query + 2,
+            start=first_track(key) + 1,
+            end=first_track(query) + 1,
             number=number,
         )
         for key, number in enumerate(digits)
@@ -147,20 +168,26 @@ def word_html(
     largest = int(np.argmax(weights))
     reason = (
         f'<b>{digits[largest]}</b> is how much <em class="query">{words[query]}</em> takes from '
-        f'<em class="key">{words[largest]}</em>{fraction}'
+        f'<em class="key">{words[largest]}</em>{reason_ending}'
     )
     return WORD_HTML.format(
-        at=2 * query + 1,
-        radio=radio(f"word in {sentence}", words[query], words[query] == "they"),
+        at=first_track(query),
+        radio=radio(f"word in {sentence_name}", words[query], is_checked=words[query] == "they"),
         word=words[query] if query else words[query].capitalize(),
         shares=shares,
         reason=reason,
     )
 
 
+def first_track(word: int) -> int:
+    """Return the first of the two tracks of a word in the grid, counted from 1."""
+    return 2 * word + 1
+
+
 def bar_html(sentence: Sentence, word: str, probabilities: np.ndarray) -> str:
+    """Return the probability that a word follows *they*, as a bar."""
     index = (THEY, VOCABULARY.index(word))
-    digits = number_html(sentence.probabilities, probabilities, index)
+    digits = number_html(sentence.probabilities_reference, probabilities, index)
     return BAR_HTML.format(share=probabilities[index], word=word, number=digits)
 
 
@@ -175,5 +202,6 @@ def measured_html(weight: float) -> str:
 
 
 def radio(name: str, value: str, is_checked: bool) -> str:
+    """Return a radio button, which excludes the others of its name."""
     checked = " checked" if is_checked else ""
     return f'<input type="radio" name="{name}" value="{value}"{checked}>'

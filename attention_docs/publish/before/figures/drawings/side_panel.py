@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attention_docs.examples.course_sentence import THEY
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.drawings.sentence import THEY
 from attention_docs.publish.before.values import StepsOf, look_up_array, look_up_labels
 from attention_docs.render.figures import Panel, cells, figure
 from attention_docs.render.figures.scales import scale_of
