@@ -33,31 +33,37 @@ class Refusal(NamedTuple):
     nodes: list[Node]
 
 
-def find_refusal(name: str, read: int) -> Refusal | None:
+def find_refusal(name: str, read_index: int) -> Refusal | None:
     """Return the error that an example raises if the answer of one of its reads is flipped.
 
     Args:
         name: the name of the example.
-        read: the index of the read.
+        read_index: the index of the read on the tape.
 
     Returns:
-        The error, or None if Python takes another branch without an error.
+        The error, or None if Python takes another branch without an error of the example.
 
     >>> find_refusal("self_attention", 0).message
     ['query holds ', FirstInvalid(invalid=8, array=4), '; expected finite numbers only']
     """
-    flipped = attempt(name, flipped=read)
-    if flipped.error is None or isinstance(flipped.error, UnknownOperationError):
+    recording = attempt(name, flipped_read=read_index)
+    error = recording.error
+    if error is None or isinstance(error, UnknownOperationError):
         return None
-    nodes = flipped.tape.nodes[flipped.tape.reads[read].node_count :]
-    return Refusal(type(flipped.error).__name__, message_template(flipped), nodes)
+    tape = recording.tape
+    nodes_after_read = tape.nodes[tape.reads[read_index].node_count :]
+    return Refusal(type(error).__name__, message_template(recording), nodes_after_read)
 
 
-def message_template(flipped: Recording) -> list[str | FirstInvalid]:
-    """Return the message of an error, with `FirstInvalid` for the result of `describe_first`."""
-    message = str(flipped.error)
-    for description in flipped.calls.descriptions:
+def message_template(recording: Recording) -> list[str | FirstInvalid]:
+    """Return the message of a recording's error in pieces.
+
+    A description of the first invalid element is replaced by a `FirstInvalid`, since another edit
+    can make another element invalid.
+    """
+    message = str(recording.error)
+    for description in recording.calls.descriptions:
         if description.text in message:
-            before, _, after = message.partition(description.text)
-            return [before, FirstInvalid(description.invalid.node, description.array.node), after]
+            start, _, end = message.partition(description.text)
+            return [start, FirstInvalid(description.invalid.node, description.array.node), end]
     return [message]

@@ -102,7 +102,7 @@ class Tape:
     """The operations recorded while Python runs an example.
 
     Args:
-        flipped: the index of a read that returns the opposite answer; None for no read.
+        flipped_read: the index of a read that returns the opposite answer; None for no read.
 
     Examples:
         >>> tape = Tape()
@@ -113,21 +113,28 @@ class Tape:
         ['asarray', 'asarray', 'multiply']
     """
 
-    def __init__(self, flipped: int | None = None) -> None:
-        self.flipped = flipped
+    def __init__(self, flipped_read: int | None = None) -> None:
+        self.flipped_read = flipped_read
         self.nodes: list[Node] = []
         self.reads: list[Read] = []
         self.xp = Namespace(self)
 
     @property
     def has_flipped_answer(self) -> bool:
-        """Whether the read was reached whose answer is flipped, so that values mean nothing."""
-        return self.flipped is not None and len(self.reads) > self.flipped
+        """Whether the answer of a read was flipped, so that later values may contradict it."""
+        return self.flipped_read is not None and len(self.reads) > self.flipped_read
 
     def record(
         self, value: Any, operation: str, *inputs: int, **attributes: Any
     ) -> "RecordedArray":
-        """Record a node and return its array."""
+        """Record a node and return its array.
+
+        Args:
+            value: the result of the operation, a NumPy array.
+            operation: its name in the standard.
+            inputs: the indices of the nodes that it was applied to.
+            attributes: its other arguments.
+        """
         self.nodes.append(Node(operation, inputs, json_attributes(attributes)))
         return RecordedArray(self, len(self.nodes) - 1, value)
 
@@ -157,6 +164,12 @@ class Tape:
     ) -> "RecordedArray":
         """Apply an operation to arrays and numbers, and record it.
 
+        Args:
+            operation: its name in the standard.
+            function: computes it with NumPy.
+            arguments: the recorded arrays and the numbers that it is applied to.
+            attributes: its other arguments.
+
         Raises:
             UnknownOperationError: if an argument is neither; the message names the operation.
         """
@@ -166,10 +179,10 @@ class Tape:
         return self.record(value, operation, *inputs, **attributes)
 
     def _input_node(self, argument: Any, dtypes: list[Any], operation: str) -> int:
-        """Return the node of an argument.
+        """Return the node of an argument of an operation.
 
-        A number is recorded as a literal, with the dtype that NumPy gives it beside arrays with
-        these dtypes.
+        A number is recorded as a literal, with the dtype that NumPy gives it when it is combined
+        with arrays of these dtypes.
         """
         if isinstance(argument, RecordedArray):
             return argument.node
@@ -184,10 +197,13 @@ class Tape:
         return self.record_literal(argument, np.asarray(argument, dtype=dtype)).node
 
     def read(self, array: "RecordedArray", convert: Callable[[Any], Any]) -> Any:
-        """Convert an array to a Python scalar, and record the read."""
+        """Convert an array of one element to a Python scalar with `convert`, and record the read.
+
+        The answer of the read to be flipped is negated.
+        """
         answer = convert(array.value)
-        if len(self.reads) == self.flipped:
-            answer = not answer  # so that the example takes the other branch
+        if len(self.reads) == self.flipped_read:
+            answer = not answer
         self.reads.append(Read(array.node, answer, len(self.nodes)))
         return answer
 
@@ -260,8 +276,10 @@ class RecordedArray:
             xp = self.tape.xp
             elements: RecordedArray = xp.take(self, xp.reshape(index, (-1,)), axis=0)
             return self.tape.apply("reshape", NUMPY.reshape, elements, shape=index.shape)
-        entries = [index_entry(e) for e in (index if isinstance(index, tuple) else (index,))]
-        value, node = self.value[index], self.tape.nodes[self.node]
+        index_tuple = index if isinstance(index, tuple) else (index,)
+        entries = [index_entry(entry) for entry in index_tuple]
+        value = self.value[index]
+        node = self.tape.nodes[self.node]
         is_stack = node.operation == "stack" and not node.attributes.get("axis")
         if is_stack and selects_leading_entry(entries):
             # The entry was stacked from an array with a node of its own.
@@ -275,13 +293,20 @@ class RecordedArray:
 
 
 def _operator(name: str, operation: str, *, reflected: bool = False) -> Callable[..., Any]:
-    """Return the method of `RecordedArray` for a Python operator, such as `__add__` for `add`."""
+    """Return the method of `RecordedArray` for a Python operator, such as `__add__` for `add`.
+
+    Args:
+        name: the name of the operator in the module `operator`.
+        operation: the name of the operation in the standard.
+        reflected: whether it is the method of the right operand, such as `__radd__`.
+    """
     function = getattr(operator, f"__{name}__")
 
     def method(*operands: Any) -> RecordedArray:
+        """Apply the operation to `self` and, if it is binary, the other operand."""
         tape = operands[0].tape
-        ordered = reversed(operands) if reflected else operands
-        result: RecordedArray = tape.apply(operation, function, *ordered)
+        operands_in_order = reversed(operands) if reflected else operands
+        result: RecordedArray = tape.apply(operation, function, *operands_in_order)
         return result
 
     return method
@@ -328,7 +353,10 @@ class Namespace(ModuleType):
         )
 
     def _operation(self, name: str, *arguments: Any, **attributes: Any) -> RecordedArray:
-        """Compute an operation and record it, with positional attributes by their names."""
+        """Compute the operation of the standard with this name, and record it.
+
+        An attribute that is passed by position, such as a shape, is recorded by its name.
+        """
         function = getattr(NUMPY, name)
         if name in ATTRIBUTES and len(arguments) == 2:
             array, attribute = arguments
@@ -339,7 +367,14 @@ class Namespace(ModuleType):
         return self._tape.apply(name, function, *arguments, **attributes)
 
     def _fill(self, name: str, shape_or_array: Any, *fill: Any, **options: Any) -> RecordedArray:
-        """Record an array of equal numbers as one node, whichever of FILL_FUNCTIONS makes it."""
+        """Record the array of equal numbers that one of FILL_FUNCTIONS returns, as one node.
+
+        Args:
+            name: the name of the function.
+            shape_or_array: the shape, or for `zeros_like` and its kin an array of this shape.
+            fill: for `full` and `full_like`, the number.
+            options: the dtype and other keyword arguments.
+        """
         value = getattr(NUMPY, name)(unwrap(shape_or_array), *fill, **options)
         fill_value = value.flat[0].item() if value.size else 0
         return self._tape.record(
@@ -355,7 +390,11 @@ class Namespace(ModuleType):
         return self._operation("sum", array)
 
     def asarray(self, numbers: Any, **options: Any) -> RecordedArray:
-        """Record a literal, or convert a recorded array."""
+        """Record a literal, or convert a recorded array to another dtype.
+
+        Raises:
+            UnknownOperationError: if the numbers are a list that holds recorded arrays.
+        """
         if isinstance(numbers, RecordedArray):
             return self.astype(numbers, options.get("dtype") or numbers.dtype)
         value = NUMPY.asarray(numbers, **options)
@@ -366,7 +405,7 @@ class Namespace(ModuleType):
         return self._tape.record_literal(numbers, value)
 
     def astype(self, array: RecordedArray, dtype: Any, **options: Any) -> RecordedArray:
-        """Record a conversion, unless the dtype is the same."""
+        """Convert an array to a dtype, and record this unless it has the dtype already."""
         if array.dtype == dtype:
             return array
         value = NUMPY.astype(array.value, dtype, **options)
@@ -375,7 +414,7 @@ class Namespace(ModuleType):
     def arange(
         self, start: float, stop: float | None = None, step: float = 1, **options: Any
     ) -> RecordedArray:
-        """Record a range of numbers as one node."""
+        """Record the numbers from `start` to `stop`, or from 0 to `start`, as one node."""
         start, stop = (0, start) if stop is None else (start, stop)
         value = NUMPY.arange(start, stop, step, **options)
         return self._tape.record(
@@ -398,7 +437,7 @@ class Namespace(ModuleType):
         """Return the indices of the true elements, for an error message.
 
         They are not recorded, because their number depends on the values. If an answer was flipped
-        to reach the error, maybe no element is true; the message then names the first element.
+        to reach the error, there may be no true element, and the first element takes its place.
         """
         if self._tape.has_flipped_answer and not np.any(array.value):
             return tuple(np.zeros(1, dtype=int) for _ in array.shape)
@@ -407,7 +446,7 @@ class Namespace(ModuleType):
 
 
 def _take_list(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Adapt a function that takes a list of arrays to take them as separate arguments."""
+    """Return a function that passes its positional arguments on as one list."""
     return lambda *arrays, **attributes: function(arrays, **attributes)
 
 
@@ -422,13 +461,15 @@ def json_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
     >>> json_attributes({"axis": None, "keepdims": False, "shape": (2, 1), "dtype": np.float64})
     {'shape': [2, 1], 'dtype': 'float64'}
     """
-    json_values = {}
+    json_values: dict[str, Any] = {}
     for name, value in attributes.items():
-        if name in ("copy", "device") or value is None or (name == "keepdims" and not value):
+        has_effect = name not in ("copy", "device") and (name != "keepdims" or value)
+        if value is None or not has_effect:
             continue
         if name == "dtype":
-            value = numpy_dtype_name(value)
-        json_values[name] = list(value) if isinstance(value, tuple) else value
+            json_values[name] = numpy_dtype_name(value)
+        else:
+            json_values[name] = list(value) if isinstance(value, tuple) else value
     return json_values
 
 
@@ -439,14 +480,13 @@ def numpy_dtype_name(dtype: Any) -> str:
 
 
 def selects_leading_entry(entries: list[Any]) -> bool:
-    """Whether an index selects one whole entry of the first axis.
+    """Whether the entries of an index select one whole entry of the first axis.
 
     >>> [selects_leading_entry(entries) for entries in ([1], [0, "..."], ["...", 0], [0, 1])]
     [True, True, False, False]
     """
-    first, *rest = entries
-    full_slices: tuple[Any, ...] = ("...", {"slice": [None, None, None]})
-    return isinstance(first, int) and all(entry in full_slices for entry in rest)
+    whole_axes: tuple[Any, ...] = ("...", {"slice": [None, None, None]})
+    return isinstance(entries[0], int) and all(entry in whole_axes for entry in entries[1:])
 
 
 def index_entry(entry: Any) -> Any:

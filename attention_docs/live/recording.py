@@ -39,24 +39,28 @@ class Recording:
     error: Exception | None = None
 
 
-def attempt(name: str, flipped: int | None = None) -> Recording:
+def attempt(name: str, flipped_read: int | None = None) -> Recording:
     """Run an example, and return the recording even if the run raises an error.
 
     Args:
         name: the name of the example.
-        flipped: the index of a read that returns the opposite answer; None for no read.
+        flipped_read: the index of a read that returns the opposite answer; None for no read.
 
-    >>> attempt("self_attention", flipped=0).error
+    >>> attempt("self_attention", flipped_read=0).error
     ValueError('query holds 2.0 at [0, 0]; expected finite numbers only')
     """
-    examples.load(name)
-    tape = Tape(flipped=flipped)
+    examples.load(name)  # so that its module is among those whose calls are recorded
+    tape = Tape(flipped_read)
     with recorded_calls(tape) as calls:
         return run(name, Recording(tape, calls))
 
 
 def run(name: str, recording: Recording) -> Recording:
-    """Run an example on the tape of a recording, and store its steps or its error there."""
+    """Run an example on the tape of a recording, and store its steps or its error in it.
+
+    Returns:
+        the same recording.
+    """
     try:
         iteration = getattr(examples.load(name), "iteration", None)
         if iteration:
@@ -70,7 +74,7 @@ def run(name: str, recording: Recording) -> Recording:
 
 @cache
 def record(name: str) -> Recording:
-    """Record an example with its own inputs, once.
+    """Return the recording of an example with its own inputs, which is made once.
 
     Raises:
         UnknownOperationError: if the example applies an operation that cannot be recorded; the
