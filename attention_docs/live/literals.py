@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attention_docs import examples
-from attention_docs.live.library import Tape
+from attention_docs.live.library import Node, Tape
 from attention_docs.live.recording import Recording, record, recorded_names, run
 from attention_docs.live.scopes import CallRecorder
 
@@ -72,16 +72,15 @@ def check_literal(name: str, step: str, literal: Any) -> None:
             f"example {name!r}: a reader could edit {step!r}, which is not a constant of a module; "
             "write its numbers there as a list"
         )
-    edits = {position: different_numbers(literal)}
-    # The different numbers may overflow or divide by zero, which does not matter here.
-    with rewritten_literals(name, edits), np.errstate(all="ignore"):
-        tape = Tape()
-        # Not `attempt`, which would also record the calls of public functions.
-        edited = run(name, Recording(tape, CallRecorder(tape)))
     recording = record(name)
-    end = nodes_in_common(recording.tape, edited.tape)
+    edited_recording = record_with(name, {position: different_numbers(literal)})
+    node_count = nodes_before_branch(recording.tape, edited_recording.tape)
     literal_nodes = {i for i, node in enumerate(recording.tape.nodes) if node.literal is literal}
-    if operations(recording, literal_nodes)[:end] != operations(edited, literal_nodes)[:end]:
+    operations, edited_operations = (
+        operations_without_numbers(tape.nodes[:node_count], literal_nodes)
+        for tape in (recording.tape, edited_recording.tape)
+    )
+    if operations != edited_operations:
         raise LiteralError(
             f"example {name!r}: the literal {position.constant} of {position.example} reaches a "
             "result other than through its array, so an edit would miss it; "
@@ -89,28 +88,36 @@ def check_literal(name: str, step: str, literal: Any) -> None:
         )
 
 
-def nodes_in_common(tape: Tape, other: Tape) -> int | None:
-    """Return how many nodes two runs recorded before Python took another branch.
+def record_with(name: str, edits: Mapping[LiteralPosition, list[Any]]) -> Recording:
+    """Return a recording of an example with other literals, without calls of public functions."""
+    # Other numbers may overflow or divide by zero.
+    with rewritten_literals(name, edits), np.errstate(all="ignore"):
+        tape = Tape()
+        return run(name, Recording(tape, CallRecorder(tape)))
 
-    It is None if all their reads had the same answers, so that all nodes can be compared.
+
+def nodes_before_branch(tape: Tape, other_tape: Tape) -> int | None:
+    """Return how many nodes two runs recorded before a read that they answered differently.
+
+    Return None if there is no such read, so that all nodes of the runs can be compared.
     """
     # Not strict, because a run that took another branch may read more often.
-    for read, other_read in zip(tape.reads, other.reads, strict=False):
+    for read, other_read in zip(tape.reads, other_tape.reads, strict=False):
         if read.answer != other_read.answer:
             return read.node_count
     return None
 
 
-def operations(recording: Recording, literal_nodes: set[int]) -> list[Any]:
-    """Return the operation, inputs and attributes of each node, but no attributes of literals.
+def operations_without_numbers(nodes: list[Node], literal_nodes: set[int]) -> list[Any]:
+    """Return the operation, inputs and attributes of each node, but None for literals' numbers.
 
     Args:
-        recording: the recording.
+        nodes: the nodes of a run.
         literal_nodes: the indices of the literals whose numbers are left out.
     """
     return [
         (node.operation, node.inputs, None if index in literal_nodes else node.attributes)
-        for index, node in enumerate(recording.tape.nodes)
+        for index, node in enumerate(nodes)
     ]
 
 
@@ -126,19 +133,21 @@ def different_numbers(literal: Any) -> list[Any]:
     increments = itertools.count(1)
 
     def change(value: Any) -> Any:
+        """Change a number, a boolean or, in order, the items of a list."""
         if isinstance(value, list | tuple):
             return [change(item) for item in value]
-        # To Python, a boolean is a number, too.
-        return not value if isinstance(value, bool) else value + next(increments)
+        if isinstance(value, bool):  # first, because Python could add a number to it
+            return not value
+        return value + next(increments)
 
     return [change(item) for item in literal]
 
 
 @cache
 def shared_literals() -> dict[LiteralPosition, str]:
-    """Return the literals that several examples use, as a mapping from position to name.
+    """Return the names of the literals that several examples use, by their positions.
 
-    The name is `example.step`, so a literal that is a step of no example is left out.
+    A name is `example.step`, so a literal that is a step of no example is left out.
 
     >>> shared_literals()[LiteralPosition("course_sentence", "W_1")]
     'course_sentence.W_1'
@@ -156,10 +165,10 @@ def shared_literals() -> dict[LiteralPosition, str]:
         for name, recording in recordings.items()
     ]
     # Of several names of a literal, the one from the example with the most shared steps wins.
-    name_of_literal = {}
+    name_by_position = {}
     for names in sorted(names_by_example, key=len):
-        name_of_literal.update(names)
-    return name_of_literal
+        name_by_position.update(names)
+    return name_by_position
 
 
 def literal_steps(recording: Recording) -> Iterator[tuple[str, LiteralPosition]]:
@@ -171,7 +180,9 @@ def literal_steps(recording: Recording) -> Iterator[tuple[str, LiteralPosition]]
 
 
 def find_literal(literal: Any) -> LiteralPosition | None:
-    """Return the position of a list in the constants of all examples, found by identity.
+    """Return the position of a list in the constants of all examples, or None if it is in none.
+
+    The list itself is looked for, not an equal one.
 
     >>> from attention_docs.examples import batch_of_two
     >>> find_literal(batch_of_two.X[1])
@@ -190,17 +201,18 @@ def lists_in_constants() -> dict[int, tuple[Any, LiteralPosition]]:
     positions: dict[int, tuple[Any, LiteralPosition]] = {}
     for name in recorded_names():
         namespace = vars(examples.load(name))
-        for constant in itertools.chain(*(statement.constants for statement in statements(name))):
-            for item, path in nested_lists(namespace.get(constant)):
-                positions.setdefault(id(item), (item, LiteralPosition(name, constant, path)))
+        for statement in statements(name):
+            for constant in statement.constants:
+                for item, path in nested_lists(namespace.get(constant)):
+                    positions.setdefault(id(item), (item, LiteralPosition(name, constant, path)))
     return positions
 
 
 def nested_lists(value: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[Any, tuple[int, ...]]]:
-    """Yield all lists within nested lists and tuples, with the indices of each.
+    """Yield all lists within nested lists and tuples, each with its path of indices.
 
-    Tuples themselves are not yielded: lists are told apart by identity, but Python may store two
-    equal tuples as one object.
+    Tuples themselves are not yielded, because Python may store two equal tuples as one object, so
+    they cannot be told apart by identity.
     """
     if isinstance(value, list):
         yield value, path
@@ -222,28 +234,35 @@ def rewritten_literals(name: str, edits: Mapping[LiteralPosition, list[Any]]) ->
     ...     print(examples.steps("self_attention")["Q"][0])
     [8. 0.]
     """
-    saved: dict[str, dict[str, Any]] = {}
+    original_namespaces: dict[str, dict[str, Any]] = {}
     try:
-        execute(name, edits, saved)
+        execute(name, edits, original_namespaces)
         yield
     finally:
-        for module, namespace in saved.items():
-            vars(examples.load(module)).clear()
-            vars(examples.load(module)).update(namespace)
+        for module_name, original_namespace in original_namespaces.items():
+            namespace = vars(examples.load(module_name))
+            namespace.clear()
+            namespace.update(original_namespace)
 
 
 def execute(
-    name: str, edits: Mapping[LiteralPosition, list[Any]], saved: dict[str, dict[str, Any]]
+    name: str,
+    edits: Mapping[LiteralPosition, list[Any]],
+    original_namespaces: dict[str, dict[str, Any]],
 ) -> None:
     """Run an example's module again with edits, after the examples that it imports.
 
-    The previous namespace of each module is added to `saved`, by its name.
+    Args:
+        name: the name of the example.
+        edits: the replacements, by the position of the literal.
+        original_namespaces: the namespaces before the edits, by the names of the modules that were
+            run again; this function adds to them.
     """
     namespace = vars(examples.load(name))
-    saved[name] = dict(namespace)
+    original_namespaces[name] = dict(namespace)
     for statement in statements(name):
-        for imported in set(statement.examples) - set(saved):
-            execute(imported, edits, saved)
+        for imported_name in set(statement.examples) - set(original_namespaces):
+            execute(imported_name, edits, original_namespaces)
         exec(statement.code, namespace)
         # Edit a constant right after its assignment, because later statements may compute with it.
         for (example, constant, path), value in edits.items():
@@ -266,7 +285,7 @@ def replace_item(nested: Any, path: tuple[int, ...], value: list[Any]) -> Any:
 
 @cache
 def statements(name: str) -> list[Statement]:
-    """Return the statements of an example's module, in order."""
+    """Return the compiled statements of an example's module, in order."""
     module = examples.load(name)
     return [
         Statement(
@@ -289,7 +308,7 @@ def imported_examples(statement: ast.stmt) -> Iterator[str]:
 
 
 def assigned_names(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement assigns."""
+    """Yield the names that a statement assigns, if it is an assignment such as `a, b = 1, 2`."""
     if isinstance(statement, ast.Assign):
         for target in statement.targets:
             yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))
