@@ -21,7 +21,8 @@ from attention_docs.softmax import _softmax, softmax
 
 PACKAGE = "attention_docs."
 MATHEMATICS = ("additive", "backward", "dot_product", "masks", "multi_head", "positions", "softmax")
-# Attention has validated its scores, so it calls the softmax without the checks of the public one.
+# Attention has validated its scores, so it calls the softmax without the checks of the public one,
+# which is recorded in its place.
 WITHOUT_CHECKS = {softmax: _softmax}
 
 
@@ -54,7 +55,13 @@ class ElementDescription(NamedTuple):
 
 
 class CallRecorder:
-    """Records the calls that are made while a tape records."""
+    """The calls of public functions and the descriptions of elements that a run makes.
+
+    Attributes:
+        tape: the tape that records the operations of the run.
+        scopes: the calls, in the order in which they began.
+        descriptions: the results of `describe_first`.
+    """
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
@@ -62,7 +69,7 @@ class CallRecorder:
         self.descriptions: list[ElementDescription] = []
 
     def wrap(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a wrapper that records each call."""
+        """Return a wrapper of a function that records each call under this name."""
         signature = signature_of(function)
 
         @functools.wraps(function)
@@ -87,7 +94,10 @@ class CallRecorder:
 
 @contextmanager
 def recorded_calls(tape: Tape) -> Iterator[CallRecorder]:
-    """Record calls in all modules imported so far, while a tape records."""
+    """Replace the public functions in all imported modules by wrappers that record their calls.
+
+    The functions are put back when the context ends.
+    """
     calls = CallRecorder(tape)
     wrappers: dict[Any, Any] = {describe_first: calls.describe_first}
     for name, function in PUBLIC_FUNCTIONS.items():
@@ -108,7 +118,10 @@ def recorded_calls(tape: Tape) -> Iterator[CallRecorder]:
 
 @functools.cache
 def patch_targets(modules: tuple[str, ...]) -> list[tuple[Any, str, Callable[..., Any]]]:
-    """Return the recorded functions in these modules as (module or class, name, function)."""
+    """Return where these modules refer to a function to record: (module or class, name, function).
+
+    The result is cached, because it is the same for all examples once they are imported.
+    """
     functions = {describe_first, *PUBLIC_FUNCTIONS.values()}
     return [
         (owner, name, member)
@@ -146,9 +159,10 @@ def public_methods(class_name: str, cls: type) -> Iterator[tuple[str, Callable[.
 
 
 def recorded_arguments(bound: inspect.BoundArguments) -> dict[str, Any]:
-    """Return the arguments of a call that differ from their defaults; for `self`, its fields.
+    """Return the arguments of a call that differ from their defaults, by name.
 
-    A named tuple is replaced by its arrays, as `argument.field`.
+    Instead of `self`, its attributes are returned, and instead of a named tuple its arrays, with
+    names like `argument.field`.
     """
     arguments = {}
     for name, value in bound.arguments.items():
@@ -163,7 +177,12 @@ def recorded_arguments(bound: inspect.BoundArguments) -> dict[str, Any]:
 
 
 def named_arrays(result: Any, name: str = "") -> Iterator[tuple[str, RecordedArray]]:
-    """Yield the arrays of a result by name; in nested named tuples a name is `outer.inner`."""
+    """Yield an array, or the arrays in nested named tuples, with names like `outer.inner`.
+
+    Args:
+        result: the array or named tuple; anything else yields nothing.
+        name: the name of the result itself.
+    """
     if isinstance(result, RecordedArray):
         yield name, result
     elif hasattr(result, "_asdict"):
