@@ -9,7 +9,6 @@ from attention_docs.arrays import Array
 from attention_docs.examples import labels
 from attention_docs.positions import sinusoidal_positions
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.drawings.boxes import small
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     softmax_figure,
@@ -223,10 +222,10 @@ def positional_heatmap(steps_of: StepsOf) -> Html:
         stroke="currentColor",
         stroke_opacity=0.35,
     )
-    ticks = [small(grid.column_middle(t), 10, number(t)) for t in range(0, positions, 10)]
+    ticks = [label(grid.column_middle(t), 10, number(t)) for t in range(0, positions, 10)]
     # Every second clock; its name is between its sine and its cosine.
     clock_names = [
-        small(grid.x - 6, grid.row_middle(2 * clock + 0.5), f"clock {clock}", "end")
+        label(grid.x - 6, grid.row_middle(2 * clock + 0.5), f"clock {clock}", "end")
         for clock in range(0, features // 2, 2)
     ]
     description = (

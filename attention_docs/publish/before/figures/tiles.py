@@ -6,7 +6,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.drawings.boxes import arrow, small
+from attention_docs.publish.before.figures.drawings.boxes import arrow
 from attention_docs.publish.before.figures.drawings.cells_of_role import draw_numbers
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
@@ -24,6 +24,7 @@ from attention_docs.render.figures.scales import FILLS, OPACITY_UNDER_TEXT
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     below,
+    colour,
     element,
     label,
     player,
@@ -90,7 +91,7 @@ def _tile_rounds(name: str, rounds: np.ndarray, rows: str) -> Panel:
     width = grid.right + 2
     body = [
         label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
-        small(grid.middle_x, grid.y - LINE_HEIGHT, "tiles of keys", role="key"),
+        label(grid.middle_x, grid.y - LINE_HEIGHT, "tiles of keys", fill=colour("key")),
         vertical_label(8, grid.middle_y, rows),
     ]
     for (row, column), tile_round in np.ndenumerate(rounds):

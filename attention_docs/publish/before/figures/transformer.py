@@ -14,7 +14,6 @@ from attention_docs.publish.before.figures.drawings.boxes import (
     arrow,
     box,
     box_width,
-    small,
 )
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     word_cells,
@@ -23,7 +22,7 @@ from attention_docs.publish.before.figures.drawings.steps_of_attention import (
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Html, Panel, beside, cells, figure, lines_panel
-from attention_docs.render.figures.svg import LINE_HEIGHT, player, title, translated
+from attention_docs.render.figures.svg import LINE_HEIGHT, colour, label, player, title, translated
 
 # The two stacks, in pixels: the size of a box, the room between the stacks, and their left sides.
 WIDTH, GAP = 156, 60
@@ -84,10 +83,10 @@ def two_stacks(steps_of: StepsOf) -> Html:
     body = [
         *_draw_stack(ENCODER_X, STACKS_BOTTOM, encoder),
         arrow([(ENCODER_X + WIDTH, memory_y), (DECODER_X, memory_y)], "key"),
-        small(ENCODER_X + WIDTH + GAP / 2 - 4, memory_y - 12, "K, V", role="key"),
+        label(ENCODER_X + WIDTH + GAP / 2 - 4, memory_y - 12, "K, V", fill=colour("key")),
         *_draw_stack(DECODER_X, STACKS_BOTTOM - LEVEL, decoder),
-        small(centre + 8, cross_y + 8, "Q", "start", "query"),
-        small(centre, 8, f"next word: {next_word}"),
+        label(centre + 8, cross_y + 8, "Q", "start", fill=colour("query")),
+        label(centre, 8, f"next word: {next_word}"),
         arrow([(centre, vocabulary_y - HEIGHT), (centre, 16)]),
     ]
     description = (

@@ -67,8 +67,3 @@ def arrow(points: Sequence[Point], role: str | None = None, dashed: bool = False
         stroke_dasharray="4 3" if dashed else None,
     )
     return line + arrowhead(base, tip, HEAD_HALF_WIDTH, fill=colour(role))
-
-
-def small(x: float, y: float, text: str, anchor: str = "middle", role: str | None = None) -> str:
-    """Write a text that explains a part of a drawing."""
-    return label(x, y, text, anchor, fill=colour(role) if role else None)
