@@ -103,7 +103,7 @@ def softmax_plus_one(xp: ModuleType) -> dict[str, Array]:
     maximum = xp.max(scores, axis=1, keepdims=True)
     exponentials = xp.exp(scores - maximum)  # cannot overflow
     total = xp.sum(exponentials, axis=1, keepdims=True)
-    # The exponentials are divided by exp(maximum), so the 1 is, too.
+    # exp(scores - maximum) is exp(scores) divided by exp(maximum), so the 1 is divided as well.
     plus_one = exponentials / (xp.exp(-maximum) + total)
     plus_one_late = exponentials / (1 + total)
     return {
@@ -116,10 +116,10 @@ def softmax_plus_one(xp: ModuleType) -> dict[str, Array]:
 
 
 def temperature_by_position(xp: ModuleType) -> dict[str, Array]:
-    """Return the factor of the query at each position, and the weights of one row with a factor.
+    """Return the temperature of the query at each position, and its effect on one row of weights.
 
-    The factor is 1 + GROWTH log(1 + floor((position + 1) / TRAINED_LENGTH)). The weights `plain`
-    have the factor 1, and `sharp` the factor of the last position.
+    The temperature is the factor 1 + GROWTH log(1 + floor((position + 1) / TRAINED_LENGTH)).
+    `plain` has the weights without it, and `sharp` those with the temperature of the last position.
     """
     positions, row = (xp.asarray(numbers, dtype=xp.float64) for numbers in (POSITIONS, ROW))
     # The floor, written with `ceil`, because the pages have no `floor`.
@@ -137,7 +137,7 @@ def temperature_by_position(xp: ModuleType) -> dict[str, Array]:
 def values_from_keys(xp: ModuleType) -> dict[str, Array]:
     """Return the key and the value of a token, both made from the projection `raw`.
 
-    `value_late` is a mistake: the norm is taken of the key, which is already scaled and rotated.
+    `value_late` is a mistake: it normalises the finished key, which is scaled and rotated.
     """
     raw, scale = (xp.asarray(numbers, dtype=xp.float64) for numbers in (RAW, SCALE))
     position = xp.asarray(1.0, dtype=xp.float64)  # turns the only pair of features by one radian

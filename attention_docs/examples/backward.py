@@ -151,7 +151,10 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Return the gradients of the loss by every array, and what gradient descent does with them."""
+    """Return the gradients of the loss by each array, and the loss after a step of descent.
+
+    `expected` is the change of the loss to first order.
+    """
     forward = distinct_sizes.steps(xp)
     target = xp.asarray(T, dtype=xp.float64)
     d_output = forward["output"] - target
@@ -205,7 +208,7 @@ def projection_gradients(
 
 
 def saturation(xp: ModuleType, forward: dict[str, Array], d_output: Array) -> dict[str, Array]:
-    """Return each query's largest weight and largest gradient for scores times each factor."""
+    """Return each query's largest weight and gradient as each of FACTORS multiplies the scores."""
     q, k, v = forward["Q"], forward["K"], forward["V"]
     # Multiplying the scaled scores is the same as multiplying the scale, 1 / sqrt(d_k).
     scales = [factor / k.shape[-1] ** 0.5 for factor in FACTORS]

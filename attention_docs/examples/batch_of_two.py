@@ -134,18 +134,19 @@ W_V = [
     [0, 0, -1, 0, 1],
     [0, 3, 0, 0, 0],
 ]
+ROUNDING = 1e-12  # how much two equal sums may differ
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Attend in both sequences with one call, with one call each, and by mistake as one sequence.
+    """Attend in a batch of two sequences, in each sequence alone, and in both joined to one.
 
-    `same_apart` is whether the calls for each sequence give the same output as the call for both.
+    `same_apart` is whether each sequence alone has the same output as in the batch.
     """
     x = xp.asarray(X, dtype=xp.float64)
     w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))
     q, k, v = x @ w_q, x @ w_k, x @ w_v  # (2, 4, 3), (2, 4, 3), (2, 4, 5)
     attention = attention_steps(q, k, v)
-    separate_output = xp.stack(
+    output_alone = xp.stack(
         [attention_steps(q[i, ...], k[i, ...], v[i, ...]).output for i in (0, 1)]
     )
     tokens = x.shape[0] * x.shape[1]
@@ -164,7 +165,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "W_K": w_k,
         "W_V": w_v,
         **{f"{name}_{i + 1}": array[i, ...] for name, array in batch.items() for i in (0, 1)},
-        "same_apart": xp.all(xp.abs(attention.output - separate_output) < 1e-12),
+        "same_apart": xp.all(xp.abs(attention.output - output_alone) < ROUNDING),
         "joined_weights": joined.weights,
         "joined_output": joined.output,
     }

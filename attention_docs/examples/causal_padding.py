@@ -141,7 +141,10 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Attend with each mask; `right` and `left` hide padding at the end and in front."""
+    """Attend with each mask; `right` and `left` hide padding at the end and in front.
+
+    The steps that end in `filled` hide scores by a large negative number in place of -inf.
+    """
     q, k, v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (Q, K, V))
     n = q.shape[0]
     causal = causal_mask(n, xp=xp)
