@@ -3,8 +3,6 @@
 - `right` is the correct output, and `causal` the correct output with a causal mask. The steps from
   `divided_by_d_k` to `mask_after_softmax` differ by one mistake each. In `padding_not_hidden`, a
   padding token of zeros is added to the keys and values and is not masked.
-- `heads` is attention among the raw features in three heads of two. `heads_without_transpose` was
-  reshaped without the transpose.
 - Swapped arguments raise an error where the sizes differ, so `square` has three queries, three
   keys and two features everywhere, and nothing stops them.
 - `newest` is the last query alone, with all five keys in its cache, where `is_causal` would hide
@@ -12,8 +10,6 @@
   `causal` the first query sees the first key.
 - `negative_scale` is `square` with a causal mask and the scale -1. In `scaled_after_mask`, the
   scale is applied after the mask.
-- A model that copies its input has one loss for each word: `shifted_targets`, where the target is
-  the next word, and `unshifted_targets`, where by mistake it is the word itself.
 
 >>> show(steps())
 right 4 x 3
@@ -123,6 +119,7 @@ SOURCE = "our own example"
 Q = [[1, 0], [0, 2], [1, -1]]
 K = [[2, 1], [0, 1], [-1, 0]]
 V = [[1, 3], [4, 0], [0, -1]]
+HEADS = 3
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
@@ -134,9 +131,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     newest_query = q[-1:, :]
     bottom_right = window_mask(q.shape[0], k.shape[0], right=k.shape[0] - q.shape[0], xp=xp)
     return {
-        **scale_and_softmax(xp, q, k, v, d_model=x_q.shape[1]),
-        **causal_masks(xp, q, k, v),
-        **heads_of_features(xp, x_q, x_kv),
+        **outputs_without_mask(xp, q, k, v, d_model=x_q.shape[1]),
+        **outputs_with_causal_mask(xp, q, k, v),
+        **outputs_of_heads(xp, x_q, x_kv),
         "square": scaled_dot_product_attention(square_q, square_k, square_v),
         "queries_and_keys_swapped": scaled_dot_product_attention(square_k, square_q, square_v),
         "keys_and_values_swapped": scaled_dot_product_attention(square_q, square_v, square_k),
@@ -151,10 +148,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def scale_and_softmax(
+def outputs_without_mask(
     xp: ModuleType, q: Array, k: Array, v: Array, d_model: int
 ) -> dict[str, Array]:
-    """Return the output with the right scale, with wrong scales, a wrong axis, and padding."""
+    """Return the correct output, and those with wrong scales, a wrong axis, or visible padding."""
     correct = attention_steps(q, k, v)
     padded_k, padded_v = (
         xp.concat([rows, xp.zeros((1, rows.shape[1]), dtype=xp.float64)]) for rows in (k, v)
@@ -169,8 +166,8 @@ def scale_and_softmax(
     }
 
 
-def causal_masks(xp: ModuleType, q: Array, k: Array, v: Array) -> dict[str, Array]:
-    """Return the output with a causal mask, with its negation, and with a mask on the weights."""
+def outputs_with_causal_mask(xp: ModuleType, q: Array, k: Array, v: Array) -> dict[str, Array]:
+    """Return the outputs with a causal mask, with its negation, and with the weights masked."""
     mask = causal_mask(q.shape[0], k.shape[0], xp=xp)
     weights = attention_steps(q, k, v).weights
     return {
@@ -180,22 +177,31 @@ def causal_masks(xp: ModuleType, q: Array, k: Array, v: Array) -> dict[str, Arra
     }
 
 
-def heads_of_features(xp: ModuleType, x_q: Array, x_kv: Array) -> dict[str, Array]:
-    """Return the output of three heads that attend among raw features, two features in each."""
+def outputs_of_heads(xp: ModuleType, x_q: Array, x_kv: Array) -> dict[str, Array]:
+    """Return the output of HEADS that divide the raw features among them.
+
+    In `heads_without_transpose`, they are by mistake divided by a reshape without a transpose.
+    """
 
     def attend(query: Array, key: Array) -> Array:
         """Return attention in which the keys are also the values."""
         return scaled_dot_product_attention(query, key, key)
 
-    without_transpose = attend(xp.reshape(x_q, (3, -1, 2)), xp.reshape(x_kv, (3, -1, 2)))
+    width = x_q.shape[1] // HEADS
+    without_transpose = attend(
+        xp.reshape(x_q, (HEADS, -1, width)), xp.reshape(x_kv, (HEADS, -1, width))
+    )
     return {
-        "heads": merge_heads(attend(split_heads(x_q, 3), split_heads(x_kv, 3))),
+        "heads": merge_heads(attend(split_heads(x_q, HEADS), split_heads(x_kv, HEADS))),
         "heads_without_transpose": xp.reshape(without_transpose, x_q.shape),
     }
 
 
 def scaled_after_mask(xp: ModuleType, query: Array, key: Array, value: Array) -> Array:
-    """Apply the scale -1 after the mask: hidden scores become inf, and their rows NaN."""
+    """Return attention with the scale -1 applied after the mask, which makes rows NaN.
+
+    The hidden scores become inf, and the softmax subtracts inf from inf.
+    """
     allowed = causal_mask(query.shape[0], key.shape[0], xp=xp)
     scores = query @ key.T
     scaled = -1.0 * xp.where(allowed, scores, -xp.inf)
@@ -205,7 +211,10 @@ def scaled_after_mask(xp: ModuleType, query: Array, key: Array, value: Array) ->
 
 
 def losses_of_copying_model(xp: ModuleType) -> dict[str, Array]:
-    """Return the loss per word of a causal model that copies its input, with both targets."""
+    """Return the loss of each word in a causal model that copies its input.
+
+    The target is the next word, or in `unshifted_targets` by mistake the word itself.
+    """
     words = xp.eye(5, 6, dtype=xp.float64)  # five words of a vocabulary of six, one-hot
     next_words = xp.eye(5, 6, k=1, dtype=xp.float64)
     queries = 6 * words  # so large that each word sees almost only itself
