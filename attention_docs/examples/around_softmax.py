@@ -1,17 +1,5 @@
 """Softmax plus one, a temperature by position, values made from keys, and ALiBi's slopes.
 
-- Softmax plus one: `plus_one` has the weights of two rows of `scores` when 1 is added to the
-  denominator of the softmax, and `sums` the row sums. `plus_one_late` subtracts the maximum from
-  the scores but still adds 1, not exp(-maximum), which is a mistake.
-- Temperature by position: `temperatures` multiply the queries at `positions`, counted from 0.
-  `plain` has the weights of the scores `row`, and `sharp` the weights if the query of these scores
-  stands at the last position.
-- Values made from keys: the key and the value of a token both come from one projection, `raw`.
-  `key` is normed, scaled by `scale` and rotated by one radian; `value` is only normed. `value_late`
-  norms the finished key, which is a mistake.
-- ALiBi: `slopes` has the slopes of the paper's formula for six heads, and `slopes_in_code` the
-  slopes of the authors' code, which differ because six is not a power of two.
-
 >>> show(steps())
 scores 2 x 4
 [[ 2  1  0 -1]
@@ -97,7 +85,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 def softmax_plus_one(xp: ModuleType) -> dict[str, Array]:
     """Return the weights exp(s_j) / (1 + sum_k exp(s_k)) of each row of scores, and their sums.
 
-    In `plus_one_late`, the 1 is by mistake added after the maximum was subtracted.
+    `plus_one_late` subtracts the maximum from the scores, but by mistake still adds 1.
     """
     scores = xp.asarray(SCORES, dtype=xp.float64)
     maximum = xp.max(scores, axis=1, keepdims=True)
@@ -118,8 +106,9 @@ def softmax_plus_one(xp: ModuleType) -> dict[str, Array]:
 def temperature_by_position(xp: ModuleType) -> dict[str, Array]:
     """Return the temperature of the query at each position, and its effect on one row of weights.
 
-    The temperature is the factor 1 + GROWTH log(1 + floor((position + 1) / TRAINED_LENGTH)).
-    `plain` has the weights without it, and `sharp` those with the temperature of the last position.
+    The temperature is the factor 1 + GROWTH log(1 + floor((position + 1) / TRAINED_LENGTH)), with
+    positions counted from 0. `plain` has the weights without it, and `sharp` those with the
+    temperature of the last position.
     """
     positions, row = (xp.asarray(numbers, dtype=xp.float64) for numbers in (POSITIONS, ROW))
     # The floor, written with `ceil`, because the pages have no `floor`.
@@ -137,7 +126,8 @@ def temperature_by_position(xp: ModuleType) -> dict[str, Array]:
 def values_from_keys(xp: ModuleType) -> dict[str, Array]:
     """Return the key and the value of a token, both made from the projection `raw`.
 
-    `value_late` is a mistake: it normalises the finished key, which is scaled and rotated.
+    The key is normalised, scaled and rotated, and the value is only normalised. `value_late` is a
+    mistake: it normalises the finished key.
     """
     raw, scale = (xp.asarray(numbers, dtype=xp.float64) for numbers in (RAW, SCALE))
     position = xp.asarray(1.0, dtype=xp.float64)  # turns the only pair of features by one radian
@@ -157,7 +147,7 @@ def alibi_slopes(heads: int, xp: ModuleType) -> Array:
 
 
 def alibi_slopes_in_code(xp: ModuleType) -> Array:
-    """Return ALiBi's slopes as the authors' code computes them, (HEADS,).
+    """Return ALiBi's slopes as the authors' code computes them, for HEADS, not a power of two.
 
     The first POWER_BELOW heads get the slopes of a model with POWER_BELOW heads. The others get
     the first, the third and so on of the slopes of a model with twice as many heads.

@@ -10,9 +10,6 @@ output O with a target T of the same shape, and dX is the gradient of L with res
   loss becomes `loss_after_large`.
 - `capped` has the scaled scores after a softcap of 4, and `cap_slopes` the derivatives of the
   softcap.
-- To saturate the softmax, the scaled scores are multiplied by each of `factors`, with the same dO.
-  `largest_weights` has the largest weight of each query, and `largest_dQ` the largest absolute
-  entry of each query's gradient.
 
 >>> show(steps())
 T 4 x 3
@@ -208,7 +205,10 @@ def projection_gradients(
 
 
 def saturation(xp: ModuleType, forward: dict[str, Array], d_output: Array) -> dict[str, Array]:
-    """Return each query's largest weight and gradient as each of FACTORS multiplies the scores."""
+    """Saturate the softmax: multiply the scaled scores by each of FACTORS, with the same dO.
+
+    Returns the largest weight of each query, and the largest absolute entry of its gradient.
+    """
     q, k, v = forward["Q"], forward["K"], forward["V"]
     # Multiplying the scaled scores is the same as multiplying the scale, 1 / sqrt(d_k).
     scales = [factor / k.shape[-1] ** 0.5 for factor in FACTORS]

@@ -1,7 +1,5 @@
 """Head 1 of the course under a mask that readers can edit pair by pair; at first it is causal.
 
-`leaked` is the total weight that each word gives to later words.
-
 >>> show(steps())
 mask 5 x 5
 [[True False False False False]

@@ -1,9 +1,6 @@
 """The eighth step of the course: a whole block, after its two heads.
 
-Each part is LayerNorm(x + part(x)). The norms have no learned gain or shift. `before` is the input
-of the ReLU in the feed-forward network, `hidden` its output, and `fed` the output of the network.
-`they` follows one word through the block: its input, the sum with the output of attention, the
-norm, the sum with the output of the feed-forward network, and the second norm.
+Each part is LayerNorm(x + part(x)). The norms have no learned gain or shift.
 
 >>> show(steps())
 added 5 x 7

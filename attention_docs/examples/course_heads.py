@@ -2,7 +2,6 @@
 
 Both heads read words and positions under the causal mask. `pass_query`, `pass_scores` and
 `birds_scores` are what head 2 computes for the second and the first word, without the mask.
-`added_1` and `added_2` are what each head adds through its rows of W_O, and `output` is their sum.
 
 `one_head_weights` are the weights of a single head that has the queries and keys of both heads
 side by side. `they_scores` has the scores of "they" in head 1 and in head 2, and their sums, which
@@ -190,7 +189,7 @@ LABELS = {
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Return the steps of both heads, the sum of their outputs, and one head in place of two.
 
-    `added_1` and `added_2` are the summands of `output`, one of each head.
+    `added_1` and `added_2` are what each head adds through its rows of W_O.
     """
     matrices = given_matrices(xp)
     with_positions = matrices["X"] + matrices["E"]

@@ -1,9 +1,7 @@
 """The sixth step of the course: head 1 without and with the causal mask.
 
-The input is words plus positions, as in every step after the fifth. `open_weights` has no mask.
-`masked_late` sets the weights of later words to zero after the softmax, which is a mistake: its
-rows no longer sum to one, as `late_sums` shows. Steps that end in `_swapped` belong to the sentence
-with its nouns exchanged.
+The input is words plus positions, as in every step after the fifth. Steps that end in `_swapped`
+belong to the sentence with its nouns exchanged.
 
 >>> show(steps())
 scaled 5 x 5
@@ -98,9 +96,10 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Attend with head 1 without a mask, with the causal mask, and with a mask after the softmax.
+    """Attend with head 1 without a mask, `open_weights`, and with the causal mask.
 
-    `masked_late` are the weights of the last, and `late_sums` the sums of their rows.
+    `masked_late` sets the weights of later words to zero after the softmax, which is a mistake: its
+    rows no longer sum to one, as `late_sums` shows.
     """
     matrices = given_matrices(xp)
     with_positions = matrices["X"] + matrices["E"]

@@ -106,10 +106,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Return the steps of head 1, and the next words that four versions of head 1 lead to.
-
-    The rows of `they_outputs`, `logits` and `next_words` are in the order of PAGES.
-    """
+    """Return the steps of head 1, and the next word that the model predicts on each of PAGES."""
     matrices = given_matrices(xp)
     with_positions = matrices["X"] + matrices["E"]
     q, k, v = project(matrices, with_positions, head=1)

@@ -3,8 +3,7 @@
 - `probabilities` belong to "birds pass boats because they", and `probabilities_swapped` to "boats
   pass birds because they". `next_token` is an index in the vocabulary. `losses` holds -log p for
   the word that actually follows each word, and `loss` is their mean.
-- "fly" is appended, with the clock hand of position 6, and the model runs on six words. `appended`
-  has the probabilities of the word after "fly", and `next_but_one` is the index of the likeliest.
+- "fly" is appended, with the clock hand of position 6, and the model runs on six words.
 - `temperatures` divide the logits of the last row before the softmax. `tempered` has a row of
   probabilities for each.
 - Ablations: `fly` and `sail` are the probabilities of these words after each of the two sentences,

@@ -4,9 +4,8 @@ The two orders are "birds pass boats because they" and "boats pass birds because
 positions, each word gets the same output in both. `E` adds a clock hand to each position, so the
 keys of head 1 say how early a word comes, and "they" finds the noun that comes first.
 
-`angle` is the angle between the clock hands of neighbouring words, in degrees. `they_query` and
-`they_scores` are the query and the scores of "they". The scores are rounded to thirteen decimals,
-which removes the rounding errors of the float arithmetic.
+`they_query` and `they_scores` are the query and the scores of "they". The scores are rounded to
+thirteen decimals, which removes the rounding errors of the float arithmetic.
 
 >>> show(steps())
 X 5 x 7

@@ -1,7 +1,6 @@
 """The second step of the course: queries, keys and values, three vectors for each word.
 
-`weights_alike` is what similarity alone gives. Nothing is scaled yet: `weights` is the softmax of
-the unscaled `scores`.
+Nothing is scaled yet: `weights` is the softmax of the unscaled `scores`.
 
 >>> show(steps())
 X 5 x 7

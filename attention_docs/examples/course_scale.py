@@ -1,8 +1,7 @@
 """The fourth step of the course: the softmax of scores that grow.
 
 `scores` are the scores of "birds". `weights_unscaled` is their softmax; `scaled` and `weights`
-divide by the root of d_k = 3 first. `slope` is the derivative of the largest weight, which "pass"
-has, with respect to its scaled score.
+divide by the root of d_k = 3 first.
 
 Random scores grow with the root of the number of features d. `scores_of_pass`, `weights_by_d` and
 `slope_by_d` are the score of "pass", the weights without the division, and the derivative of the
@@ -54,10 +53,9 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Return the scores and weights of "birds" without and with the scale, and as the scores grow.
+    """Return the scores and weights of "birds" without and with the scale, and for growing scores.
 
-    `scores_of_pass`, `weights_by_d` and `slope_by_d` are for scores as large as d features make
-    them, for each d of D.
+    `slope` is the derivative of the largest weight, that of "pass", by its scaled score.
     """
     matrices = given_matrices(xp)
     x = matrices["X"]

@@ -5,10 +5,9 @@ The model is the one with matrices set by hand, and the sentence is "birds pass 
 (probabilities - Y) divided by the five rows. `gradient` is the gradient of W_vocabulary, and the
 step is -rate * gradient.
 
-`column` has the column of W_vocabulary that belongs to "fly": before, the step, and after.
-`expected` is the change of the loss to first order. `fly` is the probability of "fly" after "they",
-before and after the step. `swapped` is the loss of "boats pass birds because they sail", which the
-step was not computed from, before and after the same step.
+`fly` is the probability of "fly" after "they", before and after the step. `swapped` is the loss of
+"boats pass birds because they sail", which the step was not computed from, before and after the
+same step.
 
 >>> show(steps())
 output 5 x 7

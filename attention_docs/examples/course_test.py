@@ -132,10 +132,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Return head 1 of another sentence without positions, and what the complete model predicts.
-
-    `removed` is the weight that the causal mask would hide in each row.
-    """
+    """Return head 1 of another sentence without positions, and what the complete model predicts."""
     matrices = given_matrices(xp)
     x = xp.asarray(X, dtype=xp.float64)
     q, k, v = project(matrices, x, head=1)
