@@ -9,7 +9,7 @@ import numpy as np
 
 from attention_docs.examples.course_sentence import WORDS
 from attention_docs.model.record import unpack_percents
-from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.claims import claim, labels_of_largest
 from attention_docs.publish.before.figures.course import THEY
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.results import load_results
@@ -43,10 +43,12 @@ from attention_docs.render.numbers import number
 Rows = Sequence[Sequence[int]]
 # The opacities of a small picture, and the weights in percent that have them.
 SHADES = {0.4: range(20, 50), 1.0: range(50, 101)}
-# The distance of small pictures in pixels, and the cells that are free between two of them.
+# The side of the square of a small picture in pixels, and how many cells are free between two
+# pictures.
 SIDE, GAP = 21.8, 3
-# The upper left corner of the small pictures.
+# The upper left corner of the small pictures, and how many layers after one tick the next one is.
 LEFT, TOP = 30.0, 38.0
+LAYERS_PER_TICK = 10
 # The size of a cell of an enlarged head, in which 100 fits.
 CELL = (21, 20)
 # The kinds of heads: their names in the record, and the sentence that shows each, by its index.
@@ -65,14 +67,16 @@ def real_they(steps_of: StepsOf) -> Html:
     *they* gives its largest weight to *cats*, and the second to *dogs*. Right, head 1 of the
     course, whose matrices we set by hand: its largest weight is on *birds*."""
     record = load_results("real_model")["sentence"]
-    tokens, rows = record["tokens"], [np.array(row) for row in record["weights"]]
-    toy = steps_of("course_mask")["weights"][THEY : THEY + 1]
-    second = steps_of("real_head")["weights"]
-    first, *_ = (position for position, token in enumerate(tokens) if token == " they")
-    claim(tokens[int(np.argmax(rows[first]))] == " cats", "the first *they* gives its largest")
-    claim(tokens[int(np.argmax(second))] == " dogs", "and the second to *dogs*")
-    claim(WORDS[int(np.argmax(toy))] == "birds", "its largest weight is on *birds*")
-    words = [token.strip() for token in tokens]
+    words = [token.strip() for token in record["tokens"]]
+    first_they = words.index("they")
+    words_to_first = words[: first_they + 1]
+    of_first = np.array(record["weights"][first_they])[None, : len(words_to_first)]
+    of_second = steps_of("real_head")["weights"]
+    in_course = steps_of("course_mask")["weights"][THEY : THEY + 1]
+    seen_by_first = labels_of_largest(of_first, words_to_first)
+    claim(seen_by_first == ["cats"], "the first *they* gives its largest")
+    claim(labels_of_largest(of_second, words) == ["dogs"], "and the second to *dogs*")
+    claim(labels_of_largest(in_course, WORDS) == ["birds"], "its largest weight is on *birds*")
     panels = [
         lines_panel(
             weights,
@@ -85,9 +89,9 @@ def real_they(steps_of: StepsOf) -> Html:
             has_legend=False,
         )
         for weights, keys, heading in (
-            (rows[first][None, : first + 1], words[: first + 1], "The first they"),
-            (second, words, "The second they"),
-            (toy, WORDS, "In the course"),
+            (of_first, words_to_first, "The first they"),
+            (of_second, words, "The second they"),
+            (in_course, WORDS, "In the course"),
         )
     ]
     return beside(panels, "Weights of they in a real model and in the course")
@@ -109,55 +113,57 @@ def real_heads(steps_of: StepsOf) -> Html:
     claim(shades == [1 / 5, 1 / 2], "a weight from a fifth on, and a full one from a half on")
     _check_kinds(sentences)
     name = "All heads of the model"
-    states = [
-        element(
-            "div",
-            element("p", kind),
-            figure(enlarged_head(sentences[index], *place), kind),
-            class_="state",
-        )
-        for kind, (place, index) in strongest_heads().items()
-    ]
+    enlarged_heads = []
+    for kind, (place, index) in strongest_heads().items():
+        drawing = figure(enlarged_head(sentences[index], *place), kind)
+        enlarged_heads.append(element("div", element("p", kind), drawing, class_="state"))
+    pronoun_head, _ = strongest_heads()["Pronoun"]
     content = [
         _chooser(sentences),
         element("div", figure(_overview(sentences[0]), name), class_="figure-box"),
-        element("output", summary_of_head(sentences[0], *strongest_heads()["Pronoun"][0])),
-        element("div", *states, class_="figure-box panels"),
+        element("output", summary_of_head(sentences[0], *pronoun_head)),
+        element("div", *enlarged_heads, class_="figure-box panels"),
     ]
     return Html(element("div", *content, class_="all-heads", role="group", aria_label=name))
 
 
 def _check_kinds(sentences: Sequence[Mapping[str, Any]]) -> None:
-    """Check what the caption says about the strongest head of each kind."""
-    pronoun, previous, induction, first_of_word, sink = (
-        rows_of(sentences[index], *place) for place, index in strongest_heads().values()
-    )
-    tokens = sentences[0]["tokens"]
-    first, second = (position for position, token in enumerate(tokens) if token == "they")
-    on_nouns = pronoun[first][tokens.index("cats")], pronoun[second][tokens.index("dogs")]
-    claim(min(on_nouns) > 50, "leads each *they* to its noun")
-    before = [row[-2] for row in previous[1:]]
-    claim(min(before) > 50, "leads each token to the one before it")
-    repeated = sentences[1]["tokens"]
-    on_next = [
-        induction[row][repeated.index(token) + 1]
-        for row, token in enumerate(repeated)
-        if token in repeated[:row]
-    ]
-    claim(min(on_next) > 75, "leads each to the word after its earlier copy")
-    of_word = sentences[2]["tokens"]
-    asked = [
-        of_word[int(np.argmax(first_of_word[of_word.index(part)]))]
-        for part in ("arianism", "istic")
-    ]
-    claim(asked == ["ant", "un"], "leads the last part of a long word to its first part")
-    claim(all(row[0] == 100 for row in sink), "leads every token to the first one")
+    """Check what the caption of `real_heads` says about the strongest head of each kind."""
+    weights = {
+        kind: rows_of(sentences[index], *place)
+        for kind, (place, index) in strongest_heads().items()
+    }
+    nouns, repeated, long_words = (sentence["tokens"] for sentence in sentences[:3])
+    first_they, second_they = np.flatnonzero(np.array(nouns) == "they").tolist()
+    for they, noun in ((first_they, "cats"), (second_they, "dogs")):
+        on_noun = weights["Pronoun"][they][nouns.index(noun)]
+        claim(on_noun > 50, "leads each *they* to its noun")
+    for row in weights["Previous token"][1:]:
+        claim(row[-2] > 50, "leads each token to the one before it")
+    for position, token in enumerate(repeated):
+        earlier_copy = repeated.index(token)
+        if earlier_copy < position:
+            on_next = weights["Induction"][position][earlier_copy + 1]
+            claim(on_next > 75, "leads each to the word after its earlier copy")
+    for last_part, first_part in (("arianism", "ant"), ("istic", "un")):
+        row = weights["First of a word"][long_words.index(last_part)]
+        is_led = long_words[int(np.argmax(row))] == first_part
+        claim(is_led, "leads the last part of a long word to its first part")
+    for row in weights["Sink"]:
+        claim(row[0] == 100, "leads every token to the first one")
 
 
 def strongest_heads() -> dict[str, tuple[tuple[int, int], int]]:
-    """Return layer and head of the strongest head of each kind, and the sentence that shows it."""
+    """Return the strongest head of each kind, and the index of the sentence that shows it.
+
+    A head is the number of its layer, and its own within the layer.
+    """
     strongest = load_results("real_model")["strongest"]
-    return {name: (tuple(strongest[kind]["1"][:2]), index) for name, (kind, index) in KINDS.items()}
+    heads = {}
+    for name, (kind_in_record, sentence_index) in KINDS.items():
+        layer, head, _ = strongest[kind_in_record]["1"]  # the first of three, with its score
+        heads[name] = (layer, head), sentence_index
+    return heads
 
 
 def rows_of(sentence: Mapping[str, Any], layer: int, head: int) -> Rows:
@@ -166,127 +172,135 @@ def rows_of(sentence: Mapping[str, Any], layer: int, head: int) -> Rows:
 
 
 def _chooser(sentences: Sequence[Mapping[str, Any]]) -> str:
-    """Return fields for a sentence, a layer and a head, and a button for each kind of head."""
+    """Return fields for a sentence, a layer and a head, and a button for each kind of head.
+
+    At first the fields show the pronoun head on the first sentence.
+    """
     layers = sentences[0]["percent"]
-    layer, head = strongest_heads()["Pronoun"][0]
+    (layer, head), _ = strongest_heads()["Pronoun"]
     options = [
         element("option", text_node(sentence["text"]), value=index)
         for index, sentence in enumerate(sentences)
     ]
-    # Without autocompletion, Firefox restores no choice that the figure does not show.
-    fields = [
-        element(
-            "label",
-            name,
-            element(
-                "input",
-                type="number",
-                min=0,
-                max=count - 1,
-                value=value,
-                required="",
-                autocomplete="off",
-            ),
-        )
-        for name, count, value in (("layer", len(layers), layer), ("head", len(layers[0]), head))
-    ]
     buttons = [
-        element("button", name, type="button", value=" ".join(map(str, (index, *place))))
-        for name, (place, index) in strongest_heads().items()
+        element("button", name, type="button", value=f"{index} {layer_of_kind} {head_of_kind}")
+        for name, ((layer_of_kind, head_of_kind), index) in strongest_heads().items()
     ]
     return element(
         "div",
         element("label", "sentence", element("select", *options, autocomplete="off")),
-        *fields,
+        _number_field("layer", len(layers), layer),
+        _number_field("head", len(layers[0]), head),
         element("div", "kinds", *buttons, role="group", aria_label="kinds"),
         element("p", "Or point at a square below. A click keeps its head."),
         class_="control",
     )
 
 
+def _number_field(name: str, count: int, value: int) -> str:
+    """Return a field with a label for a number from 0 to below `count`."""
+    field = element(
+        "input",
+        type="number",
+        min=0,
+        max=count - 1,
+        value=value,
+        required="",
+        # Otherwise Firefox restores an earlier choice, which the figure does not show.
+        autocomplete="off",
+    )
+    return element("label", name, field)
+
+
 def summary_of_head(sentence: Mapping[str, Any], layer: int, head: int) -> str:
-    """Say what the last token gives in a head; the page's script says the same of other heads."""
-    tokens, last = sentence["tokens"], rows_of(sentence, layer, head)[-1]
-    # Well-formed XML, like the rest of the figure.
-    at_layer, at_head, largest = (
-        element("span", number(value), data_computed="") for value in (layer, head, max(last))
-    )
-    asking, asked = map(text_node, (tokens[-1], tokens[int(np.argmax(last))]))
+    """Say what the last token gives in a head; the page's script says the same of other heads.
+
+    The text is well-formed XML, like the rest of the figure.
+    """
+    tokens, last_row = sentence["tokens"], rows_of(sentence, layer, head)[-1]
+    asking, asked = text_node(tokens[-1]), text_node(tokens[int(np.argmax(last_row))])
     return (
-        f"Layer {at_layer}, head {at_head}. In percent, the last token, “{asking}”, gives "
-        f"{largest} to “{asked}”, its largest weight."
+        f"Layer {_computed(layer)}, head {_computed(head)}. In percent, the last token, "
+        f"“{asking}”, gives {_computed(max(last_row))} to “{asked}”, its largest weight."
     )
+
+
+def _computed(value: int) -> str:
+    """Return a number that is marked as computed."""
+    return element("span", number(value), data_computed="")
 
 
 def _overview(sentence: Mapping[str, Any]) -> Panel:
-    """Draw all heads on a sentence, with frames around the strongest heads."""
-    layers = sentence["percent"]
-    width, height = SIDE * len(layers), SIDE * len(layers[0])
-    places = [place for place, _ in strongest_heads().values()]
-    frame = {"width": SIDE, "height": SIDE, "fill": "none", "stroke": "currentColor"}
-    frames = [element("rect", x=SIDE * layer, y=SIDE * head, **frame) for layer, head in places]
-    layer, head = places[0]
-    shift = f"translate({SIDE * layer:g} {SIDE * head:g})"
-    grid = cells.Grid(0, 0, (SIDE, SIDE), len(layers[0]), len(layers))
-    layer_ticks = {*range(0, len(layers) - 1, 10), len(layers) - 1}
+    """Draw all heads on a sentence, a column for each layer, with the numbers of both."""
+    layers = len(sentence["percent"])
+    heads = len(sentence["percent"][0])
+    grid = cells.Grid(LEFT, TOP, (SIDE, SIDE), heads, layers)
+    layer_ticks = {*range(0, layers - 1, LAYERS_PER_TICK), layers - 1}
     body = [
         label(LEFT, LINE_HEIGHT / 2, "layer", "start"),
-        vertical_label(LINE_HEIGHT / 2, TOP + height / 2, "head"),
-        *(label(LEFT + grid.column_middle(i), TOP - 10, number(i)) for i in sorted(layer_ticks)),
-        *(
-            label(LEFT - 8, TOP + grid.row_middle(i), number(i), "end")
-            for i in range(len(layers[0]))
-        ),
-        translated(
-            LEFT,
-            TOP,
-            element("g", cells.draw_grid_lines(grid), opacity=0.5),
-            element("g", small_pictures(sentence), class_="small"),
-            *frames,
-            element("rect", class_="chosen", transform=shift, stroke_width=3, **frame),
-            # What the pointer meets.
-            element(
-                "path",
-                class_="target",
-                d=f"M0 0h{width:g}v{height:g}h-{width:g}z",
-                fill="none",
-                pointer_events="all",
-            ),
-        ),
+        vertical_label(LINE_HEIGHT / 2, grid.middle_y, "head"),
+        *(label(grid.column_middle(i), TOP - 10, number(i)) for i in sorted(layer_ticks)),
+        *(label(LEFT - 8, grid.row_middle(i), number(i), "end") for i in range(heads)),
+        translated(LEFT, TOP, *_squares(sentence, grid._replace(x=0, y=0))),
     ]
     description = "The weights of all heads, a square for each, with one column for each layer."
-    return Panel(LEFT + width, TOP + height, "".join(body), description)
+    return Panel(grid.right, grid.bottom, "".join(body), description)
+
+
+def _squares(sentence: Mapping[str, Any], grid: cells.Grid) -> list[str]:
+    """Draw a square for each head, with frames around the strongest heads.
+
+    The page's script exchanges the pictures in the group `small`, moves the frame `chosen`, and
+    finds the head at which the reader points by the place of the pointer on `target`.
+    """
+    frame = {"width": SIDE, "height": SIDE, "fill": "none", "stroke": "currentColor"}
+    frames = [
+        element("rect", x=SIDE * layer, y=SIDE * head, **frame)
+        for (layer, head), _ in strongest_heads().values()
+    ]
+    (layer, head), _ = strongest_heads()["Pronoun"]
+    to_chosen = f"translate({SIDE * layer:g} {SIDE * head:g})"
+    whole = f"M0 0h{grid.width:g}v{grid.height:g}h-{grid.width:g}z"
+    return [
+        element("g", cells.draw_grid_lines(grid), opacity=0.5),
+        element("g", small_pictures(sentence), class_="small"),
+        *frames,
+        element("rect", class_="chosen", transform=to_chosen, stroke_width=3, **frame),
+        element("path", class_="target", d=whole, fill="none", pointer_events="all"),
+    ]
 
 
 def small_pictures(sentence: Mapping[str, Any]) -> str:
-    """Draw all heads of a sentence at the same distances, however many tokens it has."""
-    side = len(sentence["tokens"]) + GAP
-    pictures = {
-        (side * layer, side * head): rows_of(sentence, layer, head)
-        for layer, heads in enumerate(sentence["percent"])
-        for head in range(len(heads))
-    }
+    """Draw all heads of a sentence in squares of the same size, however many tokens it has."""
+    cells_per_square = len(sentence["tokens"]) + GAP
+    pictures = {}
+    for layer, heads in enumerate(sentence["percent"]):
+        for head in range(len(heads)):
+            corner = cells_per_square * layer, cells_per_square * head
+            pictures[corner] = rows_of(sentence, layer, head)
     # A line is as wide as a cell, so it begins half a cell to the right of its edge, and the
     # pictures begin half a gap from the frames.
     lines = translated(GAP / 2 + 0.5, GAP / 2, draw_heads(pictures))
     stroke = {"fill": "none", "stroke": colour("weights")}
-    return element("g", lines, transform=f"scale({SIDE / side:.4g})", **stroke)
+    return element("g", lines, transform=f"scale({SIDE / cells_per_square:.4g})", **stroke)
 
 
 def sentence_scripts() -> dict[str, bytes]:
     """Return a script with all heads of each sentence, by its path; the page loads it on demand.
 
-    It has the drawing of all heads, the drawing of a head in which every number is 100, and the
-    weights.
+    It has the drawing of all heads, and the tokens and the weights of the sentence. It also has the
+    drawing of an enlarged head in which every number is 100, so that no cell is left out: the
+    page's script writes the numbers of the chosen head into it.
     """
     scripts = {}
     for index, sentence in enumerate(load_results("real_model")["sentences"]):
-        full = [[100] * (row + 1) for row in range(len(sentence["tokens"]))]
+        tokens = sentence["tokens"]
+        only_hundreds = [[100] * (row + 1) for row in range(len(tokens))]
         content = {
-            "tokens": sentence["tokens"],
+            "tokens": tokens,
             "percent": sentence["percent"],
             "small": small_pictures(sentence),
-            "enlarged": figure(_draw_enlarged(sentence["tokens"], full, ""), "enlarged"),
+            "enlarged": figure(_draw_enlarged(tokens, only_hundreds, ""), "enlarged"),
         }
         script = f"attentionDocs.sentences[{index}]={json.dumps(content, ensure_ascii=False)};"
         scripts[f"assets/heads/{index}.js"] = script.encode()
@@ -294,9 +308,12 @@ def sentence_scripts() -> dict[str, bytes]:
 
 
 def draw_heads(pictures: Mapping[tuple[int, int], Rows]) -> str:
-    """Draw heads, each at its upper left corner, as one path of vertical lines for each shade.
+    """Draw heads as one path of vertical lines for each shade.
 
-    Coordinates count cells. Adjacent cells of a column are one line, because a sink fills a column.
+    Adjacent cells of a column are one line, because a sink fills a column.
+
+    Args:
+        pictures: the weights of each head, by its upper left corner, (x, y), in cells.
     """
     paths = []
     for opacity, percents in SHADES.items():
@@ -311,20 +328,36 @@ def draw_heads(pictures: Mapping[tuple[int, int], Rows]) -> str:
 
 
 def _runs(rows: Rows, column: int, percents: range) -> list[tuple[int, int]]:
-    """Return first row and length of each run of cells of a column with weights in a range."""
-    shaded = [row for row in range(column, len(rows)) if rows[row][column] in percents]
-    runs = groupby(enumerate(shaded), key=lambda pair: pair[1] - pair[0])
-    return [(run[0][1], len(run)) for run in (list(pairs) for _, pairs in runs)]
+    """Return the first row and the length of each run of cells with weights in a range.
+
+    Args:
+        rows: the weights of a head.
+        column: the column of the cells.
+        percents: the range.
+    """
+    runs = []
+    rows_with_column = range(column, len(rows))
+    for is_in_range, group in groupby(rows_with_column, lambda row: rows[row][column] in percents):
+        run = list(group)
+        if is_in_range:
+            runs.append((run[0], len(run)))
+    return runs
 
 
 def enlarged_head(sentence: Mapping[str, Any], layer: int, head: int) -> Panel:
-    """Draw a head on a sentence."""
+    """Draw the weights of a head on a sentence, under the numbers of its layer and head."""
     name = f"layer {number(layer)}, head {number(head)}"
     return _draw_enlarged(sentence["tokens"], rows_of(sentence, layer, head), name)
 
 
 def _draw_enlarged(tokens: Sequence[str], rows: Rows, name: str) -> Panel:
-    """Draw the weights of a head in percent, with tokens at the left and below."""
+    """Draw weights in percent, except those of zero, with tokens at the left and below.
+
+    Args:
+        tokens: the tokens of the sentence.
+        rows: the weights of each token on the tokens up to it.
+        name: the title.
+    """
     margin = max(map(text_width, tokens)) + 8
     grid = cells.Grid(LINE_HEIGHT + margin, 1.4 * LINE_HEIGHT, CELL, len(tokens), len(tokens))
     scale = Scale("sequential", 0, 100, "weights")
@@ -337,41 +370,39 @@ def _draw_enlarged(tokens: Sequence[str], rows: Rows, name: str) -> Panel:
                 box = f"{corner}h{width}v{height}h-{width}z"
                 boxes.append(element("path", d=box, **scale.paint(percent)))
                 numbers.append(label(*grid.centre(row, column), number(percent)))
-    bottom = grid.bottom
-    centre = grid.middle_x
     body = [
-        title(centre, LINE_HEIGHT / 2, name, "weights"),
+        title(grid.middle_x, LINE_HEIGHT / 2, name, "weights"),
         element("g", *boxes, class_="boxes", **scale.group),
         element("g", *numbers, class_="numbers"),
         _stairs(grid),
         cells.draw_row_labels(grid, tokens),
         *(_label_below(grid, column, token) for column, token in enumerate(tokens)),
         vertical_label(LINE_HEIGHT / 2, grid.middle_y, "asks"),
-        label(centre, bottom + margin + LINE_HEIGHT / 2, "is asked"),
+        label(grid.middle_x, grid.bottom + margin + LINE_HEIGHT / 2, "is asked"),
     ]
     largest = ", ".join(
         f"{token} {number(max(row))} to {tokens[int(np.argmax(row))]}"
         for token, row in zip(tokens, rows, strict=True)
     )
     description = f"The largest weight that each token gives, in percent: {largest}."
-    return Panel(grid.right, bottom + margin + LINE_HEIGHT, "".join(body), description)
+    return Panel(grid.right, grid.bottom + margin + LINE_HEIGHT, "".join(body), description)
 
 
 def _stairs(grid: cells.Grid) -> str:
-    """Draw thin lines around the cells up to the diagonal."""
+    """Draw thin lines around the cells up to the diagonal of a square grid."""
     width, height = grid.cell
-    count, bottom = grid.rows, grid.bottom
-    lines = [
-        f"M{grid.x:g} {grid.y + height * edge:g}h{width * min(edge + 1, count):g}"
-        f"M{grid.x + width * edge:g} {bottom:g}v{-height * min(count - edge + 1, count):g}"
-        for edge in range(count + 1)
-    ]
+    lines = []
+    for edge in range(grid.rows + 1):
+        cells_right = min(edge + 1, grid.columns)
+        cells_up = min(grid.rows - edge + 1, grid.rows)
+        lines.append(f"M{grid.x:g} {grid.y + height * edge:g}h{width * cells_right:g}")
+        lines.append(f"M{grid.x + width * edge:g} {grid.bottom:g}v{-height * cells_up:g}")
     return element("path", d="".join(lines), fill="none", stroke="currentColor", stroke_opacity=0.3)
 
 
 def _label_below(grid: cells.Grid, column: int, token: str) -> str:
     """Write a token below its column, upwards."""
-    x, y = grid.centre(grid.rows, column)[0], grid.bottom + 6
+    x, y = grid.column_middle(column), grid.bottom + 6
     return label(x, y, token, "end", transform=f"rotate(-90 {x:g} {y:g})")
 
 
