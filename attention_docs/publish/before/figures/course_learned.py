@@ -1,17 +1,12 @@
 """The figures of the course's page on learning."""
 
-from typing import Any
 
 import numpy as np
 
 from attention_docs import examples
 from attention_docs.examples.course_sentence import FEATURES, VOCABULARY, WORDS
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.course import (
-    BIRDS,
-    THEY,
-    WEIGHTS_OF_WORDS,
-)
+from attention_docs.publish.before.figures.course import BIRDS, THEY, WEIGHTS_OF_WORDS
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.learning import loss_chart
 from attention_docs.publish.before.figures.registry import site_figure
@@ -24,12 +19,19 @@ def course_gradient(steps_of: StepsOf) -> Html:
     r"""Five of the nine columns of the gradient of $W_{\text{vocabulary}}$. A step subtracts it, so
     the number of *action* in the column *fly* grows."""
     words = ["boats", "they", "fly", "sail", "."]
-    gradient = steps_of("course_step")["gradient"][:, [VOCABULARY.index(word) for word in words]]
-    fly = words.index("fly")
-    claim(gradient[FEATURES.index("action"), fly] < 0, "*action* in the column *fly* grows")
-    options: dict[str, Any] = {"row_labels": FEATURES, "column_labels": words}
-    options |= {"rows": "features", "columns": "next word", "mark": (None, fly)}
-    return heatmap(gradient, "Gradient", **options)
+    columns = [VOCABULARY.index(word) for word in words]
+    gradient = steps_of("course_step")["gradient"][:, columns]
+    action, fly = FEATURES.index("action"), words.index("fly")
+    claim(gradient[action, fly] < 0, "*action* in the column *fly* grows")
+    return heatmap(
+        gradient,
+        "Gradient",
+        rows="features",
+        columns="next word",
+        row_labels=FEATURES,
+        column_labels=words,
+        mark=(None, fly),
+    )
 
 
 @site_figure
@@ -42,8 +44,9 @@ def course_losses(steps_of: StepsOf) -> Html:
     claim(uniform.min() < 0.7 * uniform[0] < uniform[-1], "it falls at first")
     claim(abs(uniform[-1] - uniform[0]) < 0.1, "ends where it began")
     lines = {"learned": (learned, "first"), "uniform": (uniform, "second")}
-    ticks = (0, 50, 100, 150, 200), (0, 1, 2, 3)
-    return loss_chart("The word after they", steps["step"], lines, *ticks)
+    return loss_chart(
+        "The word after they", steps["step"], lines, (0, 50, 100, 150, 200), (0, 1, 2, 3)
+    )
 
 
 @site_figure
@@ -52,10 +55,12 @@ def course_training(steps_of: StepsOf) -> Html:
     probabilities of the six reasons after it."""
     steps = steps_of("course_training")
     reasons = examples.labels("course_training", "reasons")[0]
-    heads = {"head 1": "weights_1", "head 2": "weights_2"}
-    panels = [bars_panel(name, steps[step][THEY], WORDS) for name, step in heads.items()]
-    next_words = bars_panel("next word", steps["reasons"], reasons, "output")
-    return beside([*panels, next_words], "What training changes")
+    panels = [
+        bars_panel("head 1", steps["weights_1"][THEY], WORDS),
+        bars_panel("head 2", steps["weights_2"][THEY], WORDS),
+        bars_panel("next word", steps["reasons"], reasons, "output"),
+    ]
+    return beside(panels, "What training changes")
 
 
 @site_figure
@@ -63,12 +68,15 @@ def course_learned_weights(steps_of: StepsOf) -> Html:
     r"""The weights of head 2 for *birds pass boats because they*. Before the first step every row
     is close to a plain average. After the last one *they* looks mostly at *birds*."""
     steps = steps_of("course_learned")
-    average = np.tri(5) / np.arange(1, 6)[:, None]
-    claim(np.abs(steps["before_2"] - average).max() < 0.05, "every row is close to a plain average")
-    claim(steps["weights_2"][THEY, BIRDS] > 0.7, "mostly at *birds*")
-    stages = {"before_2": "Before the first step", "weights_2": "After the last step"}
+    weights_before, weights_after = steps["before_2"], steps["weights_2"]
+    uniform = np.tri(len(WORDS))
+    uniform /= uniform.sum(axis=1, keepdims=True)
+    difference = np.abs(weights_before - uniform).max()
+    claim(difference < 0.05, "every row is close to a plain average")
+    claim(weights_after[THEY, BIRDS] > 0.7, "mostly at *birds*")
+    options = {**WEIGHTS_OF_WORDS, "mark": (THEY, None)}
     panels = [
-        matrix_panel(steps[step], name, **WEIGHTS_OF_WORDS, mark=(THEY, None))
-        for step, name in stages.items()
+        matrix_panel(weights_before, "Before the first step", **options),
+        matrix_panel(weights_after, "After the last step", **options),
     ]
     return beside(panels, "Learned weights")

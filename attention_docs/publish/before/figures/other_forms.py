@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from attention_docs.examples.batched_attention import KEY, QUERY
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     output_figure,
@@ -12,14 +13,17 @@ from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Axis, Html, Series, figure, line_chart
 
+NEXT_KEY = 3  # the key that has the second largest score with `QUERY`, after `KEY`
+
 
 @site_figure
 def batched_scores(steps_of: StepsOf) -> Html:
     r"""The pair put in: row 3 of $\query{Q}$ and column 6 of $\key{K}^\top$ are alike. Where they
     meet stands the largest score. A cell shows its number when the pointer rests on it."""
     steps = steps_of("batched_attention")
-    claim(steps["scores"].max() == steps["scores"][2, 5], "stands the largest score")
-    return scores_figure(steps, row=2, column=5)
+    scores = steps["scores"]
+    claim(scores.max() == scores[QUERY, KEY], "stands the largest score")
+    return scores_figure(steps, row=QUERY, column=KEY)
 
 
 @site_figure
@@ -28,11 +32,11 @@ def batched_second_pair(steps_of: StepsOf) -> Html:
     the row. Nobody put it in. It is less than half of the largest, and the softmax leaves it less
     than a hundredth of the weight."""
     steps = steps_of("batched_attention")
-    scores, weights = steps["scores"][2], steps["weights"][2]
-    claim(np.sort(scores)[-2] == scores[3], "the second largest score of the row")
-    claim(scores[3] < scores.max() / 2, "less than half of the largest")
-    claim(weights[3] < 1 / 100, "less than a hundredth of the weight")
-    return scores_figure(steps, row=2, column=3)
+    scores, weights = steps["scores"][QUERY], steps["weights"][QUERY]
+    claim(np.sort(scores)[-2] == scores[NEXT_KEY], "the second largest score of the row")
+    claim(scores[NEXT_KEY] < scores.max() / 2, "less than half of the largest")
+    claim(weights[NEXT_KEY] < 1 / 100, "less than a hundredth of the weight")
+    return scores_figure(steps, row=QUERY, column=NEXT_KEY)
 
 
 @site_figure
@@ -40,7 +44,7 @@ def batched_weights(steps_of: StepsOf) -> Html:
     r"""The softmax turns each row of scaled scores into weights. In the marked row one score stands
     out, and takes nearly all the weight."""
     steps = steps_of("batched_attention")
-    claim(steps["weights"][2].max() > 0.95, "takes nearly all the weight")
+    claim(steps["weights"][QUERY].max() > 0.95, "takes nearly all the weight")
     return softmax_figure("Scaled scores and their weights", steps["scaled"], steps["weights"])
 
 
@@ -49,10 +53,12 @@ def batched_output(steps_of: StepsOf) -> Html:
     r"""Row 3 of the weights meets column 4 of the values. Nearly all of its weight lies on the
     sixth value, so the output is close to it."""
     steps = steps_of("batched_attention")
-    claim(steps["weights"][2, 5] > 0.95, "Nearly all of its weight lies on the sixth value")
-    distances = np.abs(steps["V"][:, 3] - steps["output"][2, 3])
-    claim(distances.argmin() == 5, "the output is close to it")
-    return output_figure(steps, row=2, column=3)
+    weight = steps["weights"][QUERY, KEY]
+    claim(weight > 0.95, "Nearly all of its weight lies on the sixth value")
+    feature = 3
+    distances = np.abs(steps["V"][:, feature] - steps["output"][QUERY, feature])
+    claim(distances.argmin() == KEY, "the output is close to it")
+    return output_figure(steps, row=QUERY, column=feature)
 
 
 @site_figure
@@ -67,16 +73,18 @@ def layer_costs(steps_of: StepsOf) -> Html:
         "convolution": "second",
         "recurrence": "third",
     }
-    # Differences of logarithms, which are the slopes on logarithmic axes.
-    rises = {name: np.diff(np.log(steps[name])) for name in (*roles, "n")}
-    for name in ("projections", "convolution", "recurrence"):
-        claim(np.allclose(rises["attention"], 2 * rises[name]), "twice as steep as the others")
-    claim(np.allclose(rises["attention"], 2 * rises["n"]), "grow with the square of the length")
+    # The growth from one length to the next. On logarithmic axes it is the slope of a line.
+    log_growth = {step: np.diff(np.log(steps[step])) for step in (*roles, "n")}
+    for step in ("projections", "convolution", "recurrence"):
+        is_twice = np.allclose(log_growth["attention"], 2 * log_growth[step])
+        claim(is_twice, "twice as steep as the others")
+    is_square = np.allclose(log_growth["attention"], 2 * log_growth["n"])
+    claim(is_square, "grow with the square of the length")
     series = [
-        Series(name, steps["n"], steps[name], role, points=True) for name, role in roles.items()
+        Series(step, steps["n"], steps[step], role, points=True) for step, role in roles.items()
     ]
-    ticks = (0.01, 0.1, 1, 10, 100, 1000)
-    axis = Axis("million multiplications", ticks, logarithmic=True, unit=1e6)
     positions = Axis("positions", (16, 64, 256, 1024), logarithmic=True)
+    ticks = (0.01, 0.1, 1, 10, 100, 1000)
+    multiplications = Axis("million multiplications", ticks, logarithmic=True, unit=1e6)
     name = "What a layer costs"
-    return figure(line_chart(name, positions, axis, series), name)
+    return figure(line_chart(name, positions, multiplications, series), name)

@@ -34,12 +34,13 @@ def softmax_gradient(steps_of: StepsOf) -> Html:
     r"""The largest entry of the Jacobian of the same softmax. The vertical axis is logarithmic:
     each step down is a hundredth of the one before."""
     d, weights = weights_of_growing_scores(steps_of)
-    slopes = [np.abs(np.diag(row) - np.outer(row, row)).max() for row in weights]
+    jacobians = [np.diag(row) - np.outer(row, row) for row in weights]
+    slopes = np.abs(jacobians).max(axis=(1, 2))
     name = "Largest slope, without the division"
     axis = Axis("slope", (1e-8, 1e-6, 1e-4, 1e-2, 1), logarithmic=True)
     ratios = np.divide(axis.ticks[:-1], axis.ticks[1:])
     claim(np.allclose(ratios, 1 / 100), "each step down is a hundredth of the one before")
-    series = [Series("slope", d, np.array(slopes), "weights")]
+    series = [Series("slope", d, slopes, "weights")]
     return figure(line_chart(name, D_AXIS, axis, series), name)
 
 
@@ -48,15 +49,15 @@ def score_variance(steps_of: StepsOf) -> Html:
     r"""The variance of a score grows with $d$. Divided by $\sqrt{d}$, a score has the variance one
     for every $d$. Lines: proved. Markers: measured."""
     steps = steps_of("score_variance")
-    d, one = steps["d"], np.ones_like(steps["d"])
-    claim(np.all(np.diff(steps["variance"]) > 0), "The variance of a score grows with $d$")
-    is_one = np.allclose(steps["variance_of_scaled"], one, atol=0.05)
+    d, variance, variance_of_scaled = steps["d"], steps["variance"], steps["variance_of_scaled"]
+    claim(np.all(np.diff(variance) > 0), "The variance of a score grows with $d$")
+    is_one = np.allclose(variance_of_scaled, 1, atol=0.05)
     claim(is_one, r"Divided by $\sqrt{d}$, a score has the variance one for every $d$")
     series = [
         Series("proved: d", d, d, "scores"),
-        Series("measured", d, steps["variance"], "scores", line=False, points=True),
-        Series("scaled: 1", d, one, "first"),
-        Series("measured", d, steps["variance_of_scaled"], "first", line=False, points=True),
+        Series("measured", d, variance, "scores", line=False, points=True),
+        Series("scaled: 1", d, np.ones_like(d), "first"),
+        Series("measured", d, variance_of_scaled, "first", line=False, points=True),
     ]
     name = "Variance of a score, and of a scaled score"
     axis = Axis("variance", (0.25, 1, 4, 16, 64, 256), logarithmic=True)
@@ -80,7 +81,10 @@ def score_variance_errors(steps_of: StepsOf) -> Html:
 def weights_of_growing_scores(
     steps_of: StepsOf,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return values of d, and for each the softmax of the example's scores times the root of d."""
+    """Return 65 values of d, (65,), and for each the weights of four scores, (65, 4).
+
+    The scores are those of the example times the root of d, as if nothing had divided them.
+    """
     scores = steps_of("softmax_saturation")["z_divided"]
     d = np.geomspace(1, 256, 65)
     return d, softmax(np.sqrt(d)[:, None] * scores)
