@@ -106,30 +106,34 @@ def dare(argument: str, steps_of: StepsOf) -> str:
     )
     condition = parse_condition(condition_text)
     sliders = [parse_slider(text) for text in slider_texts.split(";")]
-    answer = [number.strip() for number in answer_text.split(";")]
-    if len(answer) != len(sliders):
-        raise ValueError(
-            f"answer has {counted(len(answer), 'number')}; expected {len(sliders)}, one per slider"
-        )
-    edits = {
-        slider.reference: float(number) for slider, number in zip(sliders, answer, strict=True)
-    }
-    check(condition, edits, steps_of)
+    answer_numbers = [number.strip() for number in answer_text.split(";")]
+    if len(answer_numbers) != len(sliders):
+        numbers = counted(len(answer_numbers), "number")
+        raise ValueError(f"answer has {numbers}; expected {len(sliders)}, one per slider")
+    answer = {}
+    answer_parts = []
+    for slider, number in zip(sliders, answer_numbers, strict=True):
+        answer[slider.reference] = float(number)
+        answer_parts.append(f"{escape(slider.name)}: {in_html(number)}")
+    check_answer(condition, answer, steps_of)
+    # `control` parses the same fields as the macro for a slider outside of a dare.
+    controls = [control(" | ".join(slider), steps_of) for slider in sliders]
     return BOX.format(
         condition=escape(f"{condition.left} {condition.sign} {condition.right}"),
         task=in_html(task),
-        sliders="\n".join(control(" | ".join(slider), steps_of) for slider in sliders),
+        sliders="\n".join(controls),
         goal=goal(condition, steps_of),
         hint=in_html(hint),
-        answer="; ".join(
-            f"{escape(slider.name)}: {in_html(number)}"
-            for slider, number in zip(sliders, answer, strict=True)
-        ),
+        answer="; ".join(answer_parts),
     )
 
 
 def parse_condition(text: str) -> Condition:
-    """Parse a condition.
+    """Parse a condition, such as `its share, self_attention.weights[0,1] > 0.9`.
+
+    Raises:
+        ValueError: if it has another form, or if the second side is a reference without a name, or
+            a typed number with one.
 
     >>> parse_condition("its share, self_attention.weights[0,1] > 0.9")[:4]
     ('its share', 'self_attention.weights[0,1]', '>', '0.9')
@@ -137,7 +141,7 @@ def parse_condition(text: str) -> Condition:
     match = CONDITION.fullmatch(text)
     if not match:
         raise ValueError(f"condition is {text!r}; expected name, example.step[0] > 0.5")
-    condition = Condition(*match.groups())
+    condition = Condition(**match.groupdict())
     has_two_references = len(condition.references) == 2
     if bool(condition.right_name) != has_two_references:
         raise ValueError(
@@ -148,7 +152,10 @@ def parse_condition(text: str) -> Condition:
 
 
 def parse_slider(text: str) -> Slider:
-    """Parse a slider.
+    """Parse the reference, the name and the numbers of a slider.
+
+    Raises:
+        ValueError: if one of them is missing.
 
     >>> parse_slider("self_attention.X[0,1], entry of X, 0 to 2 by 1").name
     'entry of X'
@@ -160,7 +167,7 @@ def parse_slider(text: str) -> Slider:
     return Slider(*match.groups())
 
 
-def check(condition: Condition, answer: Mapping[str, float], steps_of: StepsOf) -> None:
+def check_answer(condition: Condition, answer: Mapping[str, float], steps_of: StepsOf) -> None:
     """Check that the unedited page does not meet a condition, and that the answer does.
 
     Args:
@@ -169,26 +176,24 @@ def check(condition: Condition, answer: Mapping[str, float], steps_of: StepsOf) 
         steps_of: returns the steps of an example by its name.
 
     Raises:
-        ValueError: if the condition is met before, or not met after these edits.
+        ValueError: if the condition is met without the answer, or is not met with it.
 
     >>> condition = parse_condition("the query, self_attention.Q[0,1] > 1")
-    >>> check(condition, {"self_attention.X[0,1]": 0}, examples.steps)
+    >>> check_answer(condition, {"self_attention.X[0,1]": 0}, examples.steps)
     Traceback (most recent call last):
     ValueError: the answer does not meet the condition
     """
-    edits = edited_literals(answer)
+    literals = edited_literals(answer)
 
-    def number_before(reference: str) -> float:
-        return number_at(reference, steps_of)
-
-    def number_after(reference: str) -> float:
-        name = reference.partition(".")[0]
-        with rewritten_literals(name, edits):
+    def number_with_answer(reference: str) -> float:
+        """Run the example of a reference with the answer, and return the number there."""
+        example, _, _ = reference.partition(".")
+        with rewritten_literals(example, literals):
             return number_at(reference, examples.steps)
 
-    if condition.is_met(number_before):
+    if condition.is_met(lambda reference: number_at(reference, steps_of)):
         raise ValueError("the condition is met before anything is changed")
-    if not condition.is_met(number_after):
+    if not condition.is_met(number_with_answer):
         raise ValueError("the answer does not meet the condition")
 
 
@@ -205,7 +210,14 @@ def number_at(reference: str, steps_of: StepsOf) -> float:
 
 
 def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[float]]:
-    """Return the literals as an answer changes them, by their positions in the code."""
+    """Return the literals that an answer changes, with its numbers, by their places in the code.
+
+    Args:
+        answer: the numbers to set, by references such as `course_mask.W_K[6,2]`.
+
+    Raises:
+        ValueError: if a reference is not to a number of an input.
+    """
     edited: dict[LiteralPosition, np.ndarray] = {}
     for reference, number in answer.items():
         path, _, index = reference.rstrip("]").partition("[")
@@ -222,7 +234,7 @@ def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[f
 
 
 def goal(condition: Condition, steps_of: StepsOf) -> str:
-    """Return a sentence in HTML: what a condition asks for, and what its numbers are now."""
+    """Return two sentences in HTML: what a condition asks for, and what its numbers are now."""
     _, above_or_below = SIGNS[condition.sign]
     bound = in_html(condition.right_name or condition.right)
     current_numbers = " and ".join(
