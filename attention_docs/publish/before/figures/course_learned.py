@@ -1,6 +1,5 @@
 """The figures of the course's page on learning."""
 
-
 import numpy as np
 
 from attention_docs import examples

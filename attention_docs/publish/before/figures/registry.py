@@ -23,7 +23,7 @@ FIGURE_HTML = (
 
 
 def site_figure(draw: Draw) -> Draw:
-    """Register a figure under the name of its function.
+    """Register a function that draws a figure, under its name, and return it unchanged.
 
     Raises:
         ValueError: if another figure has that name.
@@ -61,15 +61,22 @@ def figure_block(name: str, steps_of: StepsOf, add_insert: Callable[[str], str])
 
 
 def svg_for_each_width(draw: Draw, steps_of: StepsOf) -> str:
-    """Return a figure; one with charts is drawn twice, for a wide and for a narrow text column."""
-    wide, narrow = (draw_for(draw, steps_of, width) for width in (TEXT_WIDTH, PHONE_TEXT_WIDTH))
+    """Return a figure, or two if the drawings for a wide and for a narrow text column differ.
+
+    The style sheet shows only the one that fits the screen.
+    """
+    wide = draw_for(draw, steps_of, TEXT_WIDTH)
+    narrow = draw_for(draw, steps_of, PHONE_TEXT_WIDTH)
     if wide == narrow:
         return wide
     return f'<div class="for-wide">{wide}</div><div class="for-phone">{narrow}</div>'
 
 
 def draw_for(draw: Draw, steps_of: StepsOf, width: float) -> str:
-    """Draw a figure whose charts have a width."""
+    """Draw a figure for a text column: its charts are as wide as the column.
+
+    The width is a context variable, so that figures need not pass it on to `line_chart`.
+    """
     token = CHART_WIDTH.set(width)
     try:
         return draw(steps_of)
