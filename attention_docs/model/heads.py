@@ -16,40 +16,40 @@ class Head(NamedTuple):
     head: int
 
 
-def all_weights(run: Iterable[LayerSteps]) -> Array:
-    """Return the attention weights of a run, (layers, h, m, n)."""
+def attention_weights(run: Iterable[LayerSteps]) -> Array:
+    """Return the (layers, h, m, n) attention weights of all layers of a run."""
     return np.stack([steps.attention.weights for steps in run])
 
 
-def previous_token(weights: Array) -> Array:
-    """Return the mean weight on the previous token, (..., h), from (..., h, n, n) weights.
+def previous_token_score(weights: Array) -> Array:
+    """Return the (..., h) mean weight of a token on the one before it, from (..., h, n, n) weights.
 
-    >>> show(previous_token(np.array([[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.2, 0.8, 0.0]]])))
+    >>> show(previous_token_score(np.array([[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.2, 0.8, 0.0]]])))
     [0.9000]
     """
     return np.mean(np.diagonal(weights, offset=-1, axis1=-2, axis2=-1), axis=-1)
 
 
-def first_token(weights: Array) -> Array:
-    """Return the mean weight on the first token, (..., h), from (..., h, n, n) weights.
+def first_token_score(weights: Array) -> Array:
+    """Return the (..., h) mean weight on the first token, from (..., h, n, n) weights.
 
     The first row is left out, because under a causal mask it can see only that token.
 
-    >>> show(first_token(np.array([[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.2, 0.8, 0.0]]])))
+    >>> show(first_token_score(np.array([[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.2, 0.8, 0.0]]])))
     [0.6000]
     """
     return np.mean(weights[..., 1:, 0], axis=-1)
 
 
-def induction(weights: Array) -> Array:
-    """Return the mean weight, (..., h), on the token after an earlier copy of the same token.
+def induction_score(weights: Array) -> Array:
+    """Return the (..., h) mean weight on the token that followed an earlier copy of the same token.
 
     Args:
         weights: (..., h, n, n) weights on a sequence whose second half repeats the first.
 
     >>> weights = np.zeros((1, 4, 4))
     >>> weights[0, 2, 1], weights[0, 3, 2] = 0.5, 0.7
-    >>> show(induction(weights))
+    >>> show(induction_score(weights))
     [0.6000]
     """
     length = weights.shape[-1] // 2
@@ -58,11 +58,12 @@ def induction(weights: Array) -> Array:
     return np.mean(diagonal[..., 1:], axis=-1)  # the diagonal begins a row before the second half
 
 
-def first_of_word(weights: Array, starts: Sequence[int]) -> Array:
-    """Return the mean weight, (..., h), on the first token of the word.
+def first_of_word_score(weights: Array, starts: Sequence[int]) -> Array:
+    """Return the (..., h) mean weight of the later tokens of a word on its first token.
 
-    Tokens count from two positions after it on: the token one position after it would attend to its
-    previous token. The first word does not count, because its first token is an attention sink.
+    The second token of a word is left out, because its weight on the first one would also be large
+    in a head that attends to the previous token. The first word of the text is left out, because
+    its first token is an attention sink.
 
     Args:
         weights: (..., h, n, n) weights.
@@ -71,16 +72,19 @@ def first_of_word(weights: Array, starts: Sequence[int]) -> Array:
     Raises:
         ValueError: if no word after the first has three tokens.
     """
-    rows = inside_words(starts)
+    rows = positions_inside_words(starts)
     if not rows:
         raise ValueError("starts has no later word of three tokens; expected at least one")
     return np.mean(weights[..., rows, [starts[row] for row in rows]], axis=-1)
 
 
-def inside_words(starts: Sequence[int]) -> list[int]:
-    """Return the positions at least two after the start of their word, except in the first word.
+def positions_inside_words(starts: Sequence[int]) -> list[int]:
+    """Return the positions of the third and later tokens of each word, except the first word.
 
-    >>> inside_words([0, 0, 0, 3, 3, 3, 3])
+    Args:
+        starts: for each token the position of the first token of its word.
+
+    >>> positions_inside_words([0, 0, 0, 3, 3, 3, 3])
     [5, 6]
     """
     return [position for position, start in enumerate(starts) if 0 < start <= position - 2]
@@ -94,8 +98,10 @@ def word_starts(tokens: Sequence[str]) -> list[int]:
     """
     starts: list[int] = []
     for position, token in enumerate(tokens):
-        continues = bool(starts) and token[:1].isalpha() and tokens[position - 1][-1:].isalpha()
-        starts.append(starts[-1] if continues else position)
+        if position > 0 and token[:1].isalpha() and tokens[position - 1][-1:].isalpha():
+            starts.append(starts[-1])  # a letter follows a letter, so the word goes on
+        else:
+            starts.append(position)
     return starts
 
 
@@ -106,10 +112,10 @@ def repeated_sequence(model: Llama, length: int, seed: int) -> list[int]:
     return tokens * 2
 
 
-def strongest(scores: Array, count: int) -> list[Head]:
+def strongest_heads(scores: Array, count: int) -> list[Head]:
     """Return the heads with the largest (layers, h) scores, the largest first.
 
-    >>> strongest(np.array([[0.1, 0.9], [0.5, 0.2]]), 2)
+    >>> strongest_heads(np.array([[0.1, 0.9], [0.5, 0.2]]), 2)
     [Head(layer=0, head=1), Head(layer=1, head=0)]
     """
     order = np.argsort(-scores, axis=None, kind="stable")[:count]

@@ -63,7 +63,7 @@ def weights_file() -> Path:
 def record(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     """Return all measurements, ready for JSON."""
     kinds = kinds_of_heads(model, tokenizer)
-    induction_head = heads.strongest(kinds["induction"], 1)[0]
+    induction_head = heads.strongest_heads(kinds["induction"], 1)[0]
     pronoun = pronoun_heads(model, tokenizer)
     return {
         "sentence": pronoun_head_on_opening(model, tokenizer),
@@ -72,7 +72,7 @@ def record(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
         "strongest": {
             name: {
                 str(rank): [*head, round(float(scores[head]), 4)]
-                for rank, head in enumerate(heads.strongest(scores, 3), start=1)
+                for rank, head in enumerate(heads.strongest_heads(scores, 3), start=1)
             }
             for name, scores in {**kinds, "pronoun": pronoun.pop("scores")}.items()
         },
@@ -165,15 +165,15 @@ def kinds_of_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Array]:
     ]
     starts = heads.word_starts(words(tokenizer, texts[-1]))
     return {
-        "previous token": np.mean([heads.previous_token(w) for w in on_texts], axis=0),
-        "first token": np.mean([heads.first_token(w) for w in on_texts], axis=0),
-        "first of the word": heads.first_of_word(on_texts[-1], starts),
-        "induction": np.mean([heads.induction(w) for w in on_repetitions], axis=0),
+        "previous token": np.mean([heads.previous_token_score(w) for w in on_texts], axis=0),
+        "first token": np.mean([heads.first_token_score(w) for w in on_texts], axis=0),
+        "first of the word": heads.first_of_word_score(on_texts[-1], starts),
+        "induction": np.mean([heads.induction_score(w) for w in on_repetitions], axis=0),
     }
 
 
 def run_weights(model: Llama, tokens: Sequence[int], **options: Any) -> Array:
-    return heads.all_weights(model.run(tokens, **options))
+    return heads.attention_weights(model.run(tokens, **options))
 
 
 def pronoun_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
@@ -189,7 +189,7 @@ def pronoun_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     on_antecedent, on_other = selection_weights[:, 0], selection_weights[:, 1]
     scores = np.mean(on_antecedent - on_other, axis=0)  # (layers, h)
     fraction_correct = np.mean(on_antecedent > on_other, axis=0)  # (layers, h)
-    ranking = heads.strongest(scores, scores.size)
+    ranking = heads.strongest_heads(scores, scores.size)
     best = ranking[0]
     held_out_weights = noun_weights(model, tokenizer, held_out)[:, :, best.layer, best.head]
     is_correct = held_out_weights[:, 0] > held_out_weights[:, 1]
@@ -258,7 +258,7 @@ def sinks(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str, Any]:
         tokenizer: its tokenizer.
         scores: the (layers, h) mean weights on the first token of the texts.
     """
-    of_sentence = heads.first_token(run_weights(model, tokenizer.encode(SENTENCE)))
+    of_sentence = heads.first_token_score(run_weights(model, tokenizer.encode(SENTENCE)))
     visible_losses, hidden_losses = [], []
     for text in TEXTS:
         tokens = tokenizer.encode(text)

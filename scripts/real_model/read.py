@@ -8,7 +8,7 @@ import numpy as np
 
 from attention_docs.model import heads
 from attention_docs.model.gguf_file import read_gguf
-from attention_docs.model.record import REPEATED_LENGTH, run_weights, weights_file, words
+from attention_docs.model.record import REPEATED_LENGTH, weights_file, words
 from attention_docs.model.sampling import next_token_probabilities
 from attention_docs.publish.before.figures.real_model import draw_heads
 from attention_docs.render import heatmap
@@ -63,7 +63,7 @@ def main():
     except (ImportError, OSError, ValueError) as error:
         sys.exit(f"model: {error}")
     token_names = words(tokenizer, tokens)
-    weights = heads.all_weights(layers)
+    weights = heads.attention_weights(layers)
     next_words = most_likely_words(tokenizer, model.compute_logits(layers[-1].hidden)[-1])
     scores_by_kind = scores_of_heads(model, weights, token_names)
     print("tokens:", " | ".join(token_names))
@@ -88,7 +88,7 @@ def list_strongest_heads(scores):
     """Return the heads with the largest scores as text."""
     return ", ".join(
         f"layer {head.layer} head {head.head} {scores[head]:.3f}"
-        for head in heads.strongest(scores, LISTED_HEADS)
+        for head in heads.strongest_heads(scores, LISTED_HEADS)
     )
 
 
@@ -105,13 +105,14 @@ def scores_of_heads(model, weights, token_names):
         tokens that repeat, and the other kinds on the text.
     """
     repeated = heads.repeated_sequence(model, min(REPEATED_LENGTH, model.context // 2), seed=0)
-    scores = {"induction, on random tokens": heads.induction(run_weights(model, repeated))}
+    repeated_weights = heads.attention_weights(model.run(repeated))
+    scores = {"induction, on random tokens": heads.induction_score(repeated_weights)}
     if len(token_names) > 1:
-        scores["previous token"] = heads.previous_token(weights)
-        scores["first token"] = heads.first_token(weights)
+        scores["previous token"] = heads.previous_token_score(weights)
+        scores["first token"] = heads.first_token_score(weights)
     starts = heads.word_starts(token_names)
-    if heads.inside_words(starts):
-        scores["first of the word"] = heads.first_of_word(weights, starts)
+    if heads.positions_inside_words(starts):
+        scores["first of the word"] = heads.first_of_word_score(weights, starts)
     return scores
 
 
@@ -161,7 +162,7 @@ def draw_all_heads(weights):
 
 def draw_strongest_head(kind, scores, weights, token_names):
     """Return a heading and the weights of the head with the largest score of a kind."""
-    (head,) = heads.strongest(scores, 1)
+    (head,) = heads.strongest_heads(scores, 1)
     title = f"{kind}: layer {head.layer}, head {head.head}"
     picture = heatmap(
         weights[head],

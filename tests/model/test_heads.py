@@ -31,9 +31,9 @@ WEIGHTS = np.eye(8)[KEYS]
 @pytest.mark.parametrize(
     ("score", "expected"),
     [
-        (heads.previous_token, [1, 1 / 7, 1 / 7]),
-        (heads.first_token, [1 / 7, 1, 3 / 7]),
-        (heads.induction, [0, 0, 1]),
+        (heads.previous_token_score, [1, 1 / 7, 1 / 7]),
+        (heads.first_token_score, [1 / 7, 1, 3 / 7]),
+        (heads.induction_score, [0, 0, 1]),
     ],
 )
 def test_score_is_highest_for_its_kind_of_head(score, expected):
@@ -42,13 +42,13 @@ def test_score_is_highest_for_its_kind_of_head(score, expected):
 
 def test_first_of_word_scores_tokens_two_or_more_after_the_first():
     starts = [0, 1, 1, 1, 1, 5, 6, 7]  # only tokens 3 and 4 count
-    np.testing.assert_allclose(heads.first_of_word(WEIGHTS, starts), [0, 0, 1 / 2])
+    np.testing.assert_allclose(heads.first_of_word_score(WEIGHTS, starts), [0, 0, 1 / 2])
 
 
 def test_first_of_word_does_not_score_the_first_word():
     starts = [0, 0, 0, 3, 4, 5, 6, 7]
     with pytest.raises(ValueError, match="no later word of three tokens"):
-        heads.first_of_word(WEIGHTS, starts)
+        heads.first_of_word_score(WEIGHTS, starts)
 
 
 each_frames = pytest.mark.parametrize(
