@@ -4,8 +4,9 @@ import base64
 import hashlib
 import importlib.util
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from attention_docs.arrays import Array
 from attention_docs.masks import causal_mask
 from attention_docs.model import antecedents, heads
 from attention_docs.model.antecedents import Sentence
-from attention_docs.model.heads import Head
+from attention_docs.model.heads import Head, attention_weights, strongest_heads
 from attention_docs.model.llama import Llama
 from attention_docs.model.sampling import continue_greedily, next_token_probabilities
 from attention_docs.model.tokenizer import Tokenizer
@@ -46,6 +47,17 @@ TEXTS = (
 REPEATED_LENGTH = 40  # random tokens, before the copy of them
 SEEDS = range(8)
 CONTINUATION_LENGTH = 20
+# The columns of the table of next words, with the arguments of `next_token_probabilities`. The
+# first column holds the logits themselves.
+SAMPLING_OPTIONS: dict[str, dict[str, Any] | None] = {
+    "logits": None,
+    "temperature 1": {},
+    "temperature 0.5": {"temperature": 0.5},
+    "temperature 2": {"temperature": 2.0},
+    "top-k 3": {"top_k": 3},
+    "top-p 0.9": {"top_p": 0.9},
+}
+NEXT_WORDS = 10  # rows of that table
 
 
 def weights_file() -> Path:
@@ -62,31 +74,24 @@ def weights_file() -> Path:
 
 def record(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     """Return all measurements, ready for JSON."""
-    kinds = kinds_of_heads(model, tokenizer)
-    induction_head = heads.strongest_heads(kinds["induction"], 1)[0]
-    pronoun = pronoun_heads(model, tokenizer)
+    scores = score_heads(model, tokenizer)
+    induction_head = strongest_heads(scores["induction"], 1)[0]
+    pronoun_head = strongest_heads(scores["pronoun"], 1)[0]
     return {
         "sentence": pronoun_head_on_opening(model, tokenizer),
         "sentences": [weights_of_all_heads(model, tokenizer, text) for text in SENTENCES],
-        "kinds": {name: rounded(scores, 3) for name, scores in kinds.items()},
-        "strongest": {
-            name: {
-                str(rank): [*head, round(float(scores[head]), 4)]
-                for rank, head in enumerate(heads.strongest_heads(scores, 3), start=1)
-            }
-            for name, scores in {**kinds, "pronoun": pronoun.pop("scores")}.items()
-        },
-        "sinks": sinks(model, tokenizer, kinds["first token"]),
-        "pronoun": pronoun,
+        "strongest": {kind: three_strongest(kind_scores) for kind, kind_scores in scores.items()},
+        "sinks": sinks(model, tokenizer),
+        "pronoun": pronoun_trial(model, tokenizer, scores["pronoun"]),
         "induction": losses_on_repetition(model, induction_head),
         "next": next_words(model, tokenizer),
-        "continued": continued(model, tokenizer),
-        "ablation": ablation(model, tokenizer, Head(*pronoun["best"]), induction_head),
+        "continued": greedy_continuation(model, tokenizer),
+        "ablation": ablations(model, tokenizer, pronoun_head, induction_head),
     }
 
 
 def file_description(path: Path) -> dict[str, Any]:
-    """Return name, size and hash of a file."""
+    """Return the name, the size and the hash of a file."""
     content = path.read_bytes()
     return {
         "name": path.name,
@@ -95,16 +100,23 @@ def file_description(path: Path) -> dict[str, Any]:
     }
 
 
-def rounded(array: Array, decimals: int) -> Any:
+def rounded_list(array: Array, decimals: int) -> Any:
+    """Return an array as nested lists of rounded numbers."""
     return np.round(np.asarray(array, float), decimals).tolist()
 
 
-def words(tokenizer: Tokenizer, tokens: Sequence[int]) -> list[str]:
+def as_percent(fraction: Any) -> float:
+    """Return a fraction in percent, rounded to one decimal."""
+    return round(100 * float(fraction), 1)
+
+
+def token_texts(tokenizer: Tokenizer, tokens: Sequence[int]) -> list[str]:
+    """Return the text of each token."""
     return [tokenizer.decode([token]) for token in tokens]
 
 
-def name_of(tokenizer: Tokenizer, token: int) -> str:
-    """Return a token without its leading space, or a name for white space."""
+def token_name(tokenizer: Tokenizer, token: int) -> str:
+    """Return the text of a token without its leading space, or a name for white space."""
     text = tokenizer.decode([token])
     return text.strip() or {" ": "(space)", "\n": "(line end)"}.get(text, "(spaces)")
 
@@ -117,21 +129,22 @@ def pronoun_head_on_opening(model: Llama, tokenizer: Tokenizer) -> dict[str, Any
     steps = list(model.run(tokens))[layer]
     return {
         "text": SENTENCE,
-        "tokens": words(tokenizer, tokens),
+        "tokens": token_texts(tokenizer, tokens),
         "head": list(PRONOUN_HEAD),
-        "query": rounded(steps.query[head], 2),
-        "key": rounded(steps.key[key_head], 2),
-        "weights": rounded(steps.attention.weights[head], 4),
+        "query": rounded_list(steps.query[head], 2),
+        "key": rounded_list(steps.key[key_head], 2),
+        "weights": rounded_list(steps.attention.weights[head], 4),
     }
 
 
 def weights_of_all_heads(model: Llama, tokenizer: Tokenizer, text: str) -> dict[str, Any]:
     """Return the tokens of a text, and for each layer the packed weights of each head."""
     tokens = tokenizer.encode(text)
+    weights = attention_weights(model.run(tokens))  # (layers, h, n, n)
     return {
         "text": text,
-        "tokens": [name_of(tokenizer, token) for token in tokens],
-        "percent": [list(map(pack_percents, layer)) for layer in run_weights(model, tokens)],
+        "tokens": [token_name(tokenizer, token) for token in tokens],
+        "percent": [list(map(pack_percents, layer_weights)) for layer_weights in weights],
     }
 
 
@@ -147,265 +160,313 @@ def unpack_percents(packed: str) -> list[list[int]]:
     >>> unpack_percents(pack_percents(np.array([[1.0, 0.0], [0.254, 0.746]])))
     [[100], [25, 75]]
     """
-    percents = list(base64.b64decode(packed))
+    percents = iter(base64.b64decode(packed))
     rows: list[list[int]] = []
-    while percents:
-        length = len(rows) + 1
-        rows.append(percents[:length])
-        del percents[:length]
+    while row := list(islice(percents, len(rows) + 1)):
+        rows.append(row)
     return rows
 
 
-def kinds_of_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Array]:
-    """Return the scores of each kind, (layers, h), averaged over the texts."""
+def score_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Array]:
+    """Return (layers, h) scores for each kind of head: how much each head behaves like that kind.
+
+    The score as a pronoun head is the weight from *they* on the antecedent minus its weight on the
+    other noun, in the mean over the selection sentences. The module `heads` defines the others.
+    They are means over the ordinary texts, except that only the last text has words of many tokens,
+    and that induction needs repeated sequences.
+    """
     texts = [tokenizer.encode(text) for text in TEXTS]
-    on_texts = [run_weights(model, tokens) for tokens in texts]
-    on_repetitions = [
-        run_weights(model, heads.repeated_sequence(model, REPEATED_LENGTH, seed)) for seed in SEEDS
+    text_weights = [attention_weights(model.run(tokens)) for tokens in texts]
+    repeated_weights = [
+        attention_weights(model.run(heads.repeated_sequence(model, REPEATED_LENGTH, seed)))
+        for seed in SEEDS
     ]
-    starts = heads.word_starts(words(tokenizer, texts[-1]))
-    return {
-        "previous token": np.mean([heads.previous_token_score(w) for w in on_texts], axis=0),
-        "first token": np.mean([heads.first_token_score(w) for w in on_texts], axis=0),
-        "first of the word": heads.first_of_word_score(on_texts[-1], starts),
-        "induction": np.mean([heads.induction_score(w) for w in on_repetitions], axis=0),
-    }
-
-
-def run_weights(model: Llama, tokens: Sequence[int], **options: Any) -> Array:
-    return heads.attention_weights(model.run(tokens, **options))
-
-
-def pronoun_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Rank the heads on some sentences, and test the best head on held-out ones.
-
-    The score of a head is its weight from *they* on the antecedent minus its weight on the other
-    noun, averaged over the sentences. A sentence counts as correct if the antecedent has the larger
-    weight.
-    """
+    starts = heads.word_starts(token_texts(tokenizer, texts[-1]))
     selection = list(antecedents.sentences(antecedents.SELECTION_FRAMES))
-    held_out = list(antecedents.sentences(antecedents.HELD_OUT_FRAMES))
-    selection_weights = noun_weights(model, tokenizer, selection)
-    on_antecedent, on_other = selection_weights[:, 0], selection_weights[:, 1]
-    scores = np.mean(on_antecedent - on_other, axis=0)  # (layers, h)
-    fraction_correct = np.mean(on_antecedent > on_other, axis=0)  # (layers, h)
-    ranking = heads.strongest_heads(scores, scores.size)
-    best = ranking[0]
-    held_out_weights = noun_weights(model, tokenizer, held_out)[:, :, best.layer, best.head]
-    is_correct = held_out_weights[:, 0] > held_out_weights[:, 1]
-    is_first = np.array([sentence.is_first for sentence in held_out])
+    on_nouns = noun_weights(model, tokenizer, selection)
     return {
-        "scores": scores,
-        "best": list(best),
-        "score": float(scores[best]),
-        "ranked": {
-            "best": percent(fraction_correct[best]),
-            "opening": percent(fraction_correct[PRONOUN_HEAD]),
-        },
-        "rank_of_opening": ranking.index(PRONOUN_HEAD) + 1,
-        "score_of_opening": float(scores[PRONOUN_HEAD]),
-        # Compared with rules that always choose the same position; the first token is no noun.
-        "right": {
-            "this head": percent(np.mean(is_correct)),
-            "nearest noun": percent(np.mean(~is_first)),
-            "first noun": percent(np.mean(is_first)),
-            "first token": 0,
-        },
-        "mean_weights": rounded(np.mean(held_out_weights, axis=0), 4),
-        "right_if_first": percent(np.mean(is_correct[is_first])),
-        "right_if_second": percent(np.mean(is_correct[~is_first])),
-        "wrong": [held_out[index].text for index in np.flatnonzero(~is_correct)],
-        "trial": {
-            sentence.text: [sentence.antecedent, *rounded(weights, 3)]
-            for sentence, weights in zip(held_out, held_out_weights, strict=True)
-        },
+        "previous token": np.mean(list(map(heads.previous_token_score, text_weights)), axis=0),
+        "first token": np.mean(list(map(heads.first_token_score, text_weights)), axis=0),
+        "first of the word": heads.first_of_word_score(text_weights[-1], starts),
+        "induction": np.mean(list(map(heads.induction_score, repeated_weights)), axis=0),
+        "pronoun": np.mean(on_nouns.antecedent - on_nouns.other, axis=0),
     }
 
 
-def percent(fraction: Any) -> float:
-    return round(100 * float(fraction), 1)
+def three_strongest(scores: Array) -> dict[str, list[Any]]:
+    """Return the layer, the head and the score of the three strongest heads, by rank from 1."""
+    strongest = enumerate(strongest_heads(scores, 3), start=1)
+    return {str(rank): [*head, round(float(scores[head]), 4)] for rank, head in strongest}
 
 
-def noun_weights(model: Llama, tokenizer: Tokenizer, sentences: Sequence[Sentence]) -> Array:
-    """Return the weights from *they* on antecedent and other noun, (sentences, 2, layers, h).
+class NounWeights(NamedTuple):
+    """The weights from *they* on the two nouns of each sentence, in each head.
 
-    The weights on the tokens of a noun are added.
+    Attributes:
+        antecedent: (sentences, layers, h) weights on the noun that *they* refers to.
+        other: (sentences, layers, h) weights on the other noun.
     """
-    weights = []
+
+    antecedent: Array
+    other: Array
+
+
+def noun_weights(model: Llama, tokenizer: Tokenizer, sentences: Sequence[Sentence]) -> NounWeights:
+    """Return the weights from *they* on both nouns; those on the tokens of one noun are added."""
+    on_antecedents: list[Array] = []
+    on_others: list[Array] = []
     for sentence in sentences:
         tokens = tokenizer.encode(sentence.text)
-        pronoun_weights = run_weights(model, tokens)[..., -1, :]  # (layers, h, n)
-        nouns = (sentence.antecedent, sentence.other)
-        positions = [positions_of(tokenizer, tokens, noun) for noun in nouns]
-        weights.append([np.sum(pronoun_weights[..., p], axis=-1) for p in positions])
-    return np.asarray(weights)
+        pronoun_weights = attention_weights(model.run(tokens))[..., -1, :]  # (layers, h, n)
+        antecedent_positions = noun_positions(tokenizer, tokens, sentence.antecedent)
+        other_positions = noun_positions(tokenizer, tokens, sentence.other)
+        on_antecedents.append(np.sum(pronoun_weights[..., antecedent_positions], axis=-1))
+        on_others.append(np.sum(pronoun_weights[..., other_positions], axis=-1))
+    return NounWeights(np.asarray(on_antecedents), np.asarray(on_others))
 
 
-def positions_of(tokenizer: Tokenizer, tokens: Sequence[int], noun: str) -> list[int]:
-    """Return the positions of the tokens of a noun."""
-    parts = tokenizer.encode(f" {noun}")
+def noun_positions(tokenizer: Tokenizer, tokens: Sequence[int], noun: str) -> list[int]:
+    """Return the positions of the tokens of a noun.
+
+    Raises:
+        ValueError: if the tokens do not contain the noun.
+    """
+    noun_tokens = tokenizer.encode(f" {noun}")
     for start in range(len(tokens)):
-        if list(tokens[start : start + len(parts)]) == parts:
-            return list(range(start, start + len(parts)))
+        stop = start + len(noun_tokens)
+        if list(tokens[start:stop]) == noun_tokens:
+            return list(range(start, stop))
     raise ValueError(f"no tokens of {noun!r} in {tokenizer.decode(tokens)!r}")
 
 
-def sinks(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str, Any]:
-    """Count the attention sinks, and measure the loss with the first token hidden.
+def pronoun_trial(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str, Any]:
+    """Test the head with the highest pronoun score on held-out sentences.
+
+    A sentence counts as correct if its antecedent has the larger weight. The percentage of correct
+    sentences is compared with rules that always choose the same position.
 
     Args:
         model: the model.
         tokenizer: its tokenizer.
-        scores: the (layers, h) mean weights on the first token of the texts.
+        scores: (layers, h) scores as a pronoun head on the selection sentences.
     """
-    of_sentence = heads.first_token_score(run_weights(model, tokenizer.encode(SENTENCE)))
-    visible_losses, hidden_losses = [], []
-    for text in TEXTS:
-        tokens = tokenizer.encode(text)
-        # The loss of the second token is left out, because it is predicted from the first alone.
-        visible_losses.append(losses(model, tokens)[1:])
-        hidden_losses.append(losses(model, tokens, mask=without_first(len(tokens)))[1:])
-    capital = tokenizer.encode(CAPITAL)
-    paris = tokenizer.encode(" Paris")[0]
-    next_word = softmax(model.logits(capital)[-1])
-    next_word_hidden = softmax(model.logits(capital, mask=without_first(len(capital)))[-1])
+    ranking = strongest_heads(scores, scores.size)
+    best = ranking[0]
+    sentences = list(antecedents.sentences(antecedents.HELD_OUT_FRAMES))
+    on_nouns = noun_weights(model, tokenizer, sentences)
+    on_antecedent = on_nouns.antecedent[:, best.layer, best.head]
+    on_other = on_nouns.other[:, best.layer, best.head]
+    is_correct = on_antecedent > on_other
+    is_first = np.array([sentence.is_first for sentence in sentences])
     return {
-        "share": percent(np.mean(of_sentence > 0.5)),
-        "share_of_texts": percent(np.mean(scores > 0.5)),
-        "by_layer": rounded(np.mean(of_sentence, axis=1), 3),
-        "loss": float(np.mean(np.concatenate(visible_losses))),
-        "loss_hidden": float(np.mean(np.concatenate(hidden_losses))),
-        "paris": float(next_word[paris]),
-        "paris_hidden": float(next_word_hidden[paris]),
-        "instead": tokenizer.decode([int(np.argmax(next_word_hidden))]),
+        "best": list(best),
+        "score": float(scores[best]),
+        "rank_of_opening": ranking.index(PRONOUN_HEAD) + 1,
+        "score_of_opening": float(scores[PRONOUN_HEAD]),
+        "right": {
+            "this head": as_percent(np.mean(is_correct)),
+            "nearest noun": as_percent(np.mean(~is_first)),
+            "first noun": as_percent(np.mean(is_first)),
+            "first token": 0,  # it is no noun
+        },
+        "mean_weights": rounded_list([np.mean(on_antecedent), np.mean(on_other)], 4),
+        "right_if_first": as_percent(np.mean(is_correct[is_first])),
+        "right_if_second": as_percent(np.mean(is_correct[~is_first])),
+        "wrong": [sentences[index].text for index in np.flatnonzero(~is_correct)],
+        "trial": {
+            sentence.text: [sentence.antecedent, *rounded_list(weights, 3)]
+            for sentence, *weights in zip(sentences, on_antecedent, on_other, strict=True)
+        },
     }
 
 
-def without_first(length: int) -> Array:
+def sinks(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
+    """Count the heads that attend to the first token, and measure what hiding it changes.
+
+    The returned dictionary has these keys. Those that end in `_hidden` hold the same measurement
+    with the first token hidden from all others.
+
+    - `share`: the percentage of heads whose mean weight on the first token of the opening sentence
+      is over one half.
+    - `by_layer`: the mean weight on that token in each layer.
+    - `loss`: the mean loss of the ordinary texts.
+    - `paris`: the probability of *Paris* after *The capital of France is*.
+    """
+    scores = heads.first_token_score(attention_weights(model.run(tokenizer.encode(SENTENCE))))
+    texts = [tokenizer.encode(text) for text in TEXTS]
+    capital = tokenizer.encode(CAPITAL)
+    paris = tokenizer.encode(" Paris")[0]
+    probabilities = softmax(model.logits(capital)[-1])
+    hiding_mask = causal_mask_without_first(len(capital))
+    probabilities_hidden = softmax(model.logits(capital, mask=hiding_mask)[-1])
+    return {
+        "share": as_percent(np.mean(scores > 0.5)),
+        "by_layer": rounded_list(np.mean(scores, axis=1), 3),
+        "loss": mean_loss(model, texts, causal_mask),
+        "loss_hidden": mean_loss(model, texts, causal_mask_without_first),
+        "paris": float(probabilities[paris]),
+        "paris_hidden": float(probabilities_hidden[paris]),
+    }
+
+
+def causal_mask_without_first(length: int) -> Array:
     """Return a causal mask that hides the first token from all others."""
     mask = causal_mask(length)
     mask[1:, 0] = False
     return mask
 
 
+def mean_loss(
+    model: Llama, texts: Sequence[Sequence[int]], make_mask: Callable[[int], Array]
+) -> float:
+    """Return the mean loss of the tokens of some texts, with a mask made for each length.
+
+    The second token of a text is left out, because it is predicted from the first token alone.
+    """
+    text_losses = [losses(model, tokens, mask=make_mask(len(tokens)))[1:] for tokens in texts]
+    return float(np.mean(np.concatenate(text_losses)))
+
+
 def losses(model: Llama, tokens: Sequence[int], **options: Any) -> Array:
-    """Return the loss at each token after the first: minus the logarithm of its probability."""
+    """Return the loss at each token after the first: minus the logarithm of its probability.
+
+    The options are those of `Llama.run`.
+    """
     probabilities = softmax(model.logits(tokens, **options).astype(np.float64))
     return -np.log(probabilities[np.arange(len(tokens) - 1), tokens[1:]])
 
 
 def losses_on_repetition(model: Llama, head: Head) -> dict[str, Any]:
-    """Return the loss by position on repeated random tokens, with and without a head."""
+    """Return the losses on random tokens that are repeated once, and without an induction head.
+
+    All are means over some random sequences. The returned dictionary has these keys:
+
+    - `head`: the layer and the head.
+    - `losses`: the loss at each position after the first.
+    - `first`: the mean loss over the random tokens.
+    - `second`: the mean loss over their copy, except its first token, which cannot be predicted.
+    - `second_without_head`: the mean loss over the copy with the output of the head set to zero.
+    """
     sequences = [heads.repeated_sequence(model, REPEATED_LENGTH, seed) for seed in SEEDS]
-    zeroed = with_output_of(head, 0.0)
+    zeroed = replace_output(head, 0.0)
     by_position = np.mean([losses(model, tokens) for tokens in sequences], axis=0)
     ablated = np.mean([losses(model, tokens, replace_heads=zeroed) for tokens in sequences], axis=0)
+    # Index i holds the loss of the token at position i + 1.
+    random_tokens = slice(REPEATED_LENGTH - 1)
+    predictable_copy = slice(REPEATED_LENGTH, None)
     return {
         "head": list(head),
-        "losses": rounded(by_position, 3),
-        "first": float(np.mean(by_position[: REPEATED_LENGTH - 1])),
-        # The first token of the copy cannot be predicted.
-        "second": float(np.mean(by_position[REPEATED_LENGTH:])),
-        "second_without_head": float(np.mean(ablated[REPEATED_LENGTH:])),
+        "losses": rounded_list(by_position, 3),
+        "first": float(np.mean(by_position[random_tokens])),
+        "second": float(np.mean(by_position[predictable_copy])),
+        "second_without_head": float(np.mean(ablated[predictable_copy])),
     }
 
 
 def next_words(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return the ten most likely next words and their probabilities under each sampling option."""
+    """Return the most likely next words, with their probabilities under each sampling option.
+
+    The returned dictionary has the names of the options (`ways`), for each word its logit and its
+    probability under each option (`top`), and how many tokens top-p keeps (`kept_by_top_p`).
+    """
     logits = model.logits(tokenizer.encode(CAPITAL))[-1].astype(np.float64)
-    top = np.argsort(-logits)[:10]
-    ways: dict[str, dict[str, Any]] = {
-        "logits": {},
-        "temperature 1": {},
-        "temperature 0.5": {"temperature": 0.5},
-        "temperature 2": {"temperature": 2.0},
-        "top-k 3": {"top_k": 3},
-        "top-p 0.9": {"top_p": 0.9},
+    columns = {
+        name: logits if options is None else next_token_probabilities(logits, **options)
+        for name, options in SAMPLING_OPTIONS.items()
     }
-    columns = [
-        logits if way == "logits" else next_token_probabilities(logits, **options)
-        for way, options in ways.items()
-    ]
-    with_top_p = columns[-1]
+    most_likely = map(int, np.argsort(-logits)[:NEXT_WORDS])
     return {
-        "text": CAPITAL,
-        "ways": list(ways),
+        "ways": list(columns),
         "top": {
-            name_of(tokenizer, int(token)): [round(float(column[token]), 4) for column in columns]
-            for token in top
+            token_name(tokenizer, token): rounded_list([c[token] for c in columns.values()], 4)
+            for token in most_likely
         },
-        "kept_by_top_p": int(np.count_nonzero(with_top_p)),
+        "kept_by_top_p": int(np.count_nonzero(columns["top-p 0.9"])),
     }
 
 
-def continued(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Continue a text greedily with a cache, and compare with a continuation without a cache."""
-    tokens = tokenizer.encode(STORY)
-    generator = continue_greedily(model, tokens)
-    with_cache = [next(generator) for _ in range(CONTINUATION_LENGTH)]
-    text = list(tokens)
+def greedy_continuation(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
+    """Continue a text greedily with a cache, and compare with a continuation without a cache.
+
+    The returned dictionary has the continuation (`text`), its length (`tokens`), whether both ways
+    give it (`same`), and the size of the keys and values of one token (`bytes_per_token`).
+    """
+    prompt = tokenizer.encode(STORY)
+    with_cache = list(islice(continue_greedily(model, prompt), CONTINUATION_LENGTH))
+    tokens = list(prompt)
     for _ in range(CONTINUATION_LENGTH):
-        text.append(int(np.argmax(model.logits(text)[-1])))
-    cached = [array for steps in model.run(text) for array in (steps.key, steps.value)]
+        tokens.append(int(np.argmax(model.logits(tokens)[-1])))
+    cached_arrays = [array for steps in model.run(tokens) for array in (steps.key, steps.value)]
     return {
-        "prompt": STORY,
         "text": tokenizer.decode(with_cache),
         "tokens": CONTINUATION_LENGTH,
-        "same": with_cache == text[len(tokens) :],
-        "cached_tokens": len(text),
-        "bytes_per_token": sum(array.nbytes for array in cached) // len(text),
+        "same": with_cache == tokens[len(prompt) :],
+        "bytes_per_token": sum(array.nbytes for array in cached_arrays) // len(tokens),
     }
 
 
-def with_output_of(head: Head, output: Array | float) -> Callable[[int, Array], Array]:
-    """Return a `replace_heads` of `Llama.run` that gives a head another output for each token."""
+def replace_output(head: Head, output: Array | float) -> Callable[[int, Array], Array]:
+    """Return a `replace_heads` of `Llama.run` that gives a head the same output for every token."""
 
-    def replace(layer: int, outputs: Array) -> Array:
-        """Replace the head's output in its layer."""
+    def replace_in_layer(layer: int, outputs: Array) -> Array:
+        """Return the outputs of the heads of a layer, with the output of `head` replaced."""
         if layer != head.layer:
             return outputs
         replaced = outputs.copy()
         replaced[head.head] = output
         return replaced
 
-    return replace
+    return replace_in_layer
 
 
-def ablation(
-    model: Llama, tokenizer: Tokenizer, pronoun: Head, induction_head: Head
+def ablations(
+    model: Llama, tokenizer: Tokenizer, pronoun_head: Head, induction_head: Head
 ) -> dict[str, Any]:
-    """Return the logit of the correct word with a head, and with it zeroed and mean-ablated.
+    """Return the effect of ablating two heads on the logit of the correct next token.
 
-    After the opening sentence the model's first choice counts as correct; in a repeated sequence
-    it is the token after the previous occurrence.
+    After the opening sentence, the model's first choice counts as correct (`word`), and the pronoun
+    head is ablated (`logits`). In a repeated sequence, the token after the previous occurrence is
+    correct, and the induction head is ablated (`repeated`).
     """
     opening = tokenizer.encode(SENTENCE)
     word = int(np.argmax(model.logits(opening)[-1]))
     sequence = heads.repeated_sequence(model, REPEATED_LENGTH, SEEDS[0])
+    copy = sequence[REPEATED_LENGTH:]
     # Each token of the copy but the last predicts the one after it.
-    predicting = np.arange(REPEATED_LENGTH, len(sequence) - 1)
-    copies = sequence[REPEATED_LENGTH + 1 :]
-
-    def compare(head: Head, text: Sequence[int], positions: Any, correct: Any) -> list[float]:
-        """Return the mean logit of the correct words: with the head, zeroed, and mean-ablated."""
-        mean = mean_output(model, tokenizer, head)
-        replacements = (None, with_output_of(head, 0.0), with_output_of(head, mean))
-        return [
-            round(float(np.mean(model.logits(text, replace_heads=r)[positions, correct])), 3)
-            for r in replacements
-        ]
-
     return {
-        "word": name_of(tokenizer, word),
-        "logits": compare(pronoun, opening, -1, word),
-        "repeated": compare(induction_head, sequence[:-1], predicting, copies),
+        "word": token_name(tokenizer, word),
+        "logits": ablated_logits(model, tokenizer, pronoun_head, opening, [word]),
+        "repeated": ablated_logits(model, tokenizer, induction_head, sequence[:-1], copy[1:]),
     }
 
 
-def mean_output(model: Llama, tokenizer: Tokenizer, head: Head) -> Array:
+def ablated_logits(
+    model: Llama,
+    tokenizer: Tokenizer,
+    head: Head,
+    tokens: Sequence[int],
+    targets: Sequence[int],
+) -> list[float]:
+    """Return the mean logit of the targets with a head, with it zeroed, and mean-ablated.
+
+    Args:
+        model: the model.
+        tokenizer: its tokenizer.
+        head: the head to ablate.
+        tokens: the text.
+        targets: the correct next token after each of the last tokens of the text.
+    """
+    mean_output = mean_head_output(model, tokenizer, head)
+    replacements = (None, replace_output(head, 0.0), replace_output(head, mean_output))
+    all_logits = [model.logits(tokens, replace_heads=replacement) for replacement in replacements]
+    positions = np.arange(len(tokens) - len(targets), len(tokens))
+    return [round(float(np.mean(logits[positions, targets])), 3) for logits in all_logits]
+
+
+def mean_head_output(model: Llama, tokenizer: Tokenizer, head: Head) -> Array:
     """Return the (d_k,) mean output of a head over all tokens of the held-out sentences."""
     outputs = []
     for sentence in antecedents.sentences(antecedents.HELD_OUT_FRAMES):
-        run = list(model.run(tokenizer.encode(sentence.text)))
-        outputs.append(run[head.layer].attention.output[head.head])
+        steps = list(model.run(tokenizer.encode(sentence.text)))[head.layer]
+        outputs.append(steps.attention.output[head.head])
     return np.asarray(np.mean(np.concatenate(outputs), axis=0))

@@ -8,7 +8,7 @@ import numpy as np
 
 from attention_docs.model import heads
 from attention_docs.model.gguf_file import read_gguf
-from attention_docs.model.record import REPEATED_LENGTH, weights_file, words
+from attention_docs.model.record import REPEATED_LENGTH, token_texts, weights_file
 from attention_docs.model.sampling import next_token_probabilities
 from attention_docs.publish.before.figures.real_model import draw_heads
 from attention_docs.render import heatmap
@@ -62,7 +62,7 @@ def main():
         layers = list(model.run(tokens))
     except (ImportError, OSError, ValueError) as error:
         sys.exit(f"model: {error}")
-    token_names = words(tokenizer, tokens)
+    token_names = token_texts(tokenizer, tokens)
     weights = heads.attention_weights(layers)
     next_words = most_likely_words(tokenizer, model.compute_logits(layers[-1].hidden)[-1])
     scores_by_kind = scores_of_heads(model, weights, token_names)

@@ -9,11 +9,11 @@ from attention_docs.model import antecedents, heads
 from attention_docs.model.gguf_file import read_gguf
 from attention_docs.model.heads import Head
 from attention_docs.model.record import (
-    positions_of,
+    noun_positions,
     record,
+    replace_output,
     unpack_percents,
     weights_file,
-    with_output_of,
 )
 from attention_docs.model.sampling import continue_greedily, next_token_probabilities
 from attention_docs.publish.before.results import load_results
@@ -92,14 +92,14 @@ def test_held_out_frames_share_no_word_with_selection_frames():
 def test_positions_of_noun_decode_to_it(model_and_tokenizer):
     _, tokenizer = model_and_tokenizer
     tokens = tokenizer.encode("The cats saw dogs")
-    positions = positions_of(tokenizer, tokens, "cats")
+    positions = noun_positions(tokenizer, tokens, "cats")
     assert tokenizer.decode([tokens[position] for position in positions]) == " cats"
 
 
 def test_positions_of_missing_noun_raise(model_and_tokenizer):
     _, tokenizer = model_and_tokenizer
     with pytest.raises(ValueError, match="no tokens of 'birds'"):
-        positions_of(tokenizer, tokenizer.encode("The cats saw dogs"), "birds")
+        noun_positions(tokenizer, tokenizer.encode("The cats saw dogs"), "birds")
 
 
 def test_greedy_continuation_with_cache_equals_argmax_without_cache(model_and_tokenizer):
@@ -119,7 +119,7 @@ def test_zeroed_head_equals_zeroed_output_projection(model_and_tokenizer):
     W_O[zeroed.head * tiny.D_K : (zeroed.head + 1) * tiny.D_K] = 0
     layers[zeroed.layer] = layers[zeroed.layer]._replace(W_O=W_O)
     expected = model._replace(layers=layers).logits(tokens)
-    logits = model.logits(tokens, replace_heads=with_output_of(zeroed, 0.0))
+    logits = model.logits(tokens, replace_heads=replace_output(zeroed, 0.0))
     np.testing.assert_allclose(logits, expected, atol=1e-5)
 
 
