@@ -60,7 +60,7 @@ class Llama(NamedTuple):
     def logits(self, tokens: Sequence[int], **options: Any) -> Array:
         """Return (m, vocabulary) logits; arguments and errors are those of `run`."""
         for steps in self.run(tokens, **options):
-            hidden = steps.hidden
+            hidden = steps.hidden  # of the last layer in the end; the steps of others are dropped
         return self.compute_logits(hidden)
 
     def compute_logits(self, hidden: Array) -> Array:
@@ -74,11 +74,12 @@ class Llama(NamedTuple):
         mask: Array | None = None,
         replace_heads: Callable[[int, Array], Array] | None = None,
     ) -> Iterator[LayerSteps]:
-        """Yield the steps of each layer; a caller that drops them saves memory.
+        """Yield the steps of one layer after the other; a caller need not keep all in memory.
 
         Args:
             tokens: the ids of the m new tokens.
-            cache: the steps of a run of the previous tokens, whose keys and values are reused.
+            cache: the steps of all layers in a run of the previous tokens, whose keys and values
+                are reused; empty if there are no previous tokens.
             mask: (m, n) True where a query may see a key; by default the causal mask.
             replace_heads: called with a layer index and the (h, m, d_k) outputs of its heads;
                 returns the outputs to use instead.
@@ -86,17 +87,13 @@ class Llama(NamedTuple):
         Raises:
             ValueError: if there are no tokens or too many, or one is not in the vocabulary.
         """
-        past = cache[0].key.shape[-2] if cache else 0
-        room, vocabulary = self.context - past, len(self.embeddings)
-        if not 1 <= len(tokens) <= room:
-            raise ValueError(f"tokens has {len(tokens)} ids; expected 1 to {room}")
-        if not all(0 <= token < vocabulary for token in tokens):
-            raise ValueError(f"tokens holds an id outside the vocabulary of {vocabulary}")
+        cached_tokens = cache[0].key.shape[-2] if cache else 0
+        self._check_tokens(tokens, max_tokens=self.context - cached_tokens)
         x = self.embeddings[list(tokens)]  # (m, d)
-        positions = np.arange(past, past + len(x))
+        positions = np.arange(cached_tokens, cached_tokens + len(tokens))
         if mask is None:
             # The new tokens come last, so they take the last rows of the causal mask.
-            mask = causal_mask(past + len(x))[past:]
+            mask = causal_mask(cached_tokens + len(tokens))[cached_tokens:]
         for number, layer in enumerate(self.layers):
             query, key, value = self._project(layer, x, positions)
             if cache:
@@ -110,6 +107,14 @@ class Llama(NamedTuple):
             normed = rms_norm(x, layer.feed_forward_norm, self.epsilon)
             x = x + swiglu(normed, layer.W_gate, layer.W_up, layer.W_down)
             yield LayerSteps(query, key, value, attention, x)
+
+    def _check_tokens(self, tokens: Sequence[int], max_tokens: int) -> None:
+        """Refuse no tokens, more than `max_tokens`, and ids that are not in the vocabulary."""
+        if not 1 <= len(tokens) <= max_tokens:
+            raise ValueError(f"tokens has {len(tokens)} ids; expected 1 to {max_tokens}")
+        vocabulary = len(self.embeddings)
+        if not all(0 <= token < vocabulary for token in tokens):
+            raise ValueError(f"tokens holds an id outside the vocabulary of {vocabulary}")
 
     def _project(self, layer: Layer, x: Array, positions: Array) -> tuple[Array, Array, Array]:
         """Return the rotated queries, the rotated keys and the values of each head."""

@@ -38,20 +38,26 @@ def next_token_probabilities(
     probabilities = softmax(logits / temperature)
     order = np.argsort(-probabilities, kind="stable")  # the most likely token first
     sorted_probabilities = probabilities[order]
-    more_likely = np.cumsum(sorted_probabilities) - sorted_probabilities  # total of earlier tokens
-    rank = np.arange(len(order))
+    # The total probability of the tokens that are more likely than each token.
+    preceding_total = np.cumsum(sorted_probabilities) - sorted_probabilities
     is_kept = np.zeros(len(order), bool)
-    is_kept[order] = (more_likely < top_p) & (rank < (top_k or len(order)))
-    kept = np.where(is_kept, probabilities, 0)
-    return kept / np.sum(kept)
+    is_kept[order] = preceding_total < top_p
+    if top_k is not None:
+        is_kept[order[top_k:]] = False
+    kept_probabilities = np.where(is_kept, probabilities, 0)
+    return kept_probabilities / np.sum(kept_probabilities)
 
 
 def continue_greedily(model: Llama, tokens: Sequence[int]) -> Iterator[int]:
-    """Yield the most likely next token forever, computing only the new token each time."""
+    """Yield the most likely next token indefinitely, each time appended to the text.
+
+    Only the new token is computed each time: keys and values of the previous ones are cached.
+    """
     steps: Sequence[LayerSteps] = ()
-    new = list(tokens)
+    new_tokens = list(tokens)
     while True:
-        steps = list(model.run(new, cache=steps))
-        token = int(np.argmax(model.compute_logits(steps[-1].hidden[-1:])))
-        yield token
-        new = [token]
+        steps = list(model.run(new_tokens, cache=steps))
+        last_logits = model.compute_logits(steps[-1].hidden[-1:])
+        next_token = int(np.argmax(last_logits))
+        yield next_token
+        new_tokens = [next_token]
