@@ -51,10 +51,9 @@ def sentences(frames: tuple[tuple[str, str, str, str], ...]) -> Iterator[Sentenc
     The nurses met the doctor when they -> nurses
     The nurse met the doctors when they -> doctors
     """
-    for one, two, verb, conjunction in frames:
-        for first, second in ((one, two), (two, one)):
-            for is_first in (True, False):
-                nouns = (f"{first}s", second) if is_first else (first, f"{second}s")
-                text = f"The {nouns[0]} {verb} the {nouns[1]} {conjunction} they"
-                antecedent, other = nouns if is_first else nouns[::-1]
-                yield Sentence(text, antecedent, other, is_first)
+    for noun_1, noun_2, verb, conjunction in frames:
+        for first, second in ((noun_1, noun_2), (noun_2, noun_1)):
+            text = f"The {first}s {verb} the {second} {conjunction} they"
+            yield Sentence(text, antecedent=f"{first}s", other=second, is_first=True)
+            text = f"The {first} {verb} the {second}s {conjunction} they"
+            yield Sentence(text, antecedent=f"{second}s", other=first, is_first=False)

@@ -10,7 +10,7 @@ from attention_docs.model.llama import Layer, Llama
 from attention_docs.model.tokenizer import Tokenizer
 
 # The names of a layer's weights in the file, in the order of `Layer`, with a letter for the size of
-# each axis, as in `sizes` of `_model`.
+# each axis, as in `sizes` of `_build_model`.
 LAYER_AXES = {"attn_norm": "d", "attn_q": "dq", "attn_k": "dk", "attn_v": "dk", "attn_output": "qd",
               "ffn_norm": "d", "ffn_gate": "df", "ffn_up": "df", "ffn_down": "fd"}  # fmt: skip
 # The beginnings of settings that change the computation in ways that `Llama` does not know.
@@ -37,14 +37,14 @@ def read_gguf(path: str | Path) -> tuple[Llama, Tokenizer]:
             tensor.name: np.asarray(dequantize(tensor.data, tensor.tensor_type), np.float32).T
             for tensor in reader.tensors
         }
-        return _model(settings, tensors), Tokenizer.from_gguf(settings)
+        return _build_model(settings, tensors), Tokenizer.from_gguf(settings)
     except KeyError as error:
         raise ValueError(f"{path}: expected a GGUF file of the Llama family: no {error}") from None
     except (ArithmeticError, IndexError, NotImplementedError, ValueError) as error:
         raise ValueError(f"{path}: expected a GGUF file of the Llama family: {error}") from None
 
 
-def _model(settings: dict[str, Any], tensors: dict[str, Array]) -> Llama:
+def _build_model(settings: dict[str, Any], tensors: dict[str, Array]) -> Llama:
     """Build the model from the settings and tensors of a file.
 
     Raises:
@@ -52,14 +52,20 @@ def _model(settings: dict[str, Any], tensors: dict[str, Array]) -> Llama:
         ValueError: if a tensor is missing or of the wrong shape, or the file has tensors or
             settings that `Llama` does not use.
     """
-    heads, kv_heads = (settings[f"llama.attention.head_count{end}"] for end in ("", "_kv"))
-    d, d_ff = (settings[f"llama.{name}_length"] for name in ("embedding", "feed_forward"))
+    heads = settings["llama.attention.head_count"]
+    kv_heads = settings["llama.attention.head_count_kv"]
+    d = settings["llama.embedding_length"]
     d_k = settings.get("llama.rope.dimension_count", d // heads)
-    vocabulary = len(settings["tokenizer.ggml.tokens"])
-    sizes = {"d": d, "q": heads * d_k, "k": kv_heads * d_k, "f": d_ff, "v": vocabulary}
+    sizes = {
+        "d": d,
+        "q": heads * d_k,
+        "k": kv_heads * d_k,
+        "f": settings["llama.feed_forward_length"],
+        "v": len(settings["tokenizer.ggml.tokens"]),
+    }
 
     def take(name: str, axes: str) -> Array:
-        """Take a tensor out of `tensors`, so that only unused ones remain, and check its shape."""
+        """Take a tensor out of `tensors`, and check its shape against the sizes of its axes."""
         tensor = tensors.pop(f"{name}.weight", None)
         shape = tuple(sizes[axis] for axis in axes)
         if tensor is None or tensor.shape != shape:
@@ -83,7 +89,8 @@ def _model(settings: dict[str, Any], tensors: dict[str, Array]) -> Llama:
         # Many models tie the output matrix to the embeddings.
         W_vocabulary=take("output", "dv") if "output.weight" in tensors else embeddings.T,
     )
-    unused = [*tensors, *(name for name in settings if name.startswith(UNSUPPORTED_SETTINGS))]
-    if unused:
-        raise ValueError(f"it has {unused[0]}, which this model does not compute")
+    unsupported = list(tensors)  # those that were not taken
+    unsupported += [name for name in settings if name.startswith(UNSUPPORTED_SETTINGS)]
+    if unsupported:
+        raise ValueError(f"it has {unsupported[0]}, which this model does not compute")
     return model

@@ -62,14 +62,15 @@ class Tokenizer:
         self.tokens = tokens
         self.ids = {token: token_id for token_id, token in enumerate(tokens)}
         self.ranks = {tuple(merge.split(" ")): rank for rank, merge in enumerate(merges)}
-        self.special = {
+        self.special_tokens = {
             token
             for token, kind in zip(tokens, kinds, strict=True)
             if kind in (CONTROL, USER_DEFINED)
         }
-        longest_first = sorted(self.special, key=len, reverse=True)
-        any_special = "|".join(map(re.escape, longest_first)) or "(?!)"  # which never matches
-        self.special_pattern = re.compile(f"({any_special})")
+        # The longest token comes first, because the first alternative that fits is taken.
+        longest_first = sorted(self.special_tokens, key=len, reverse=True)
+        alternatives = "|".join(map(re.escape, longest_first)) or "(?!)"  # which never matches
+        self.special_pattern = re.compile(f"({alternatives})")
 
     @classmethod
     def from_gguf(cls, settings: Mapping[str, Any]) -> "Tokenizer":
@@ -92,10 +93,11 @@ class Tokenizer:
         """
         ids: list[int] = []
         for part in self.special_pattern.split(text):
-            if part in self.special:
+            if part in self.special_tokens:
                 ids.append(self.ids[part])
             else:
-                ids += [i for piece in split_text(part) for i in self._encode_piece(piece)]
+                for piece in split_text(part):
+                    ids += self._encode_piece(piece)
         return ids
 
     def decode(self, ids: Sequence[int]) -> str:
@@ -105,25 +107,29 @@ class Tokenizer:
     def _bytes(self, token_id: int) -> bytes:
         """Return the bytes that a token stands for."""
         token = self.tokens[token_id]
-        if token in self.special:
+        if token in self.special_tokens:
             return token.encode()
         return bytes(map(byte_characters().index, token))
 
     def _encode_piece(self, piece: str) -> list[int]:
-        """Merge the lowest-ranked pair everywhere in the piece until no pair has a rank."""
+        """Return the token ids of a piece: its bytes, with pairs merged in the order of rank.
+
+        The adjacent pair with the lowest rank is joined wherever it occurs, until no adjacent pair
+        has a rank.
+        """
         try:
             parts = [byte_characters()[byte] for byte in piece.encode()]
         except UnicodeEncodeError:
             raise ValueError(f"the text holds {piece!r}; expected Unicode text") from None
         while pairs := [pair for pair in pairwise(parts) if pair in self.ranks]:
             first, second = min(pairs, key=self.ranks.__getitem__)
-            joined: list[str] = []
+            merged_parts: list[str] = []
             for part in parts:
-                if part == second and joined and joined[-1] == first:
-                    joined[-1] = first + second
+                if part == second and merged_parts and merged_parts[-1] == first:
+                    merged_parts[-1] = first + second
                 else:
-                    joined.append(part)
-            parts = joined
+                    merged_parts.append(part)
+            parts = merged_parts
         if unknown := [part for part in parts if part not in self.ids]:
             byte = byte_characters().index(unknown[0])
             raise ValueError(f"the text holds {piece!r}; its byte {byte:#x} is not a token")
