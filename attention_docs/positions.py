@@ -58,10 +58,11 @@ def sinusoidal_positions(
          [0.8415  0.5403 0.0100 1.0000]
          [0.9093 -0.4161 0.0200 0.9998]]
     """
-    length, d_model = size("length", length), _even_size(d_model)
+    length = size("length", length)
+    d_model = _even_size(d_model)
     frequencies = _frequencies(d_model, base, xp, device)
     positions = xp.arange(length, dtype=xp.float64, device=device)
-    angles = _angles(f"base is {base}", positions[:, None], frequencies[None, :], xp)
+    angles = _angles(positions[:, None], frequencies[None, :], xp, problem=f"base is {base}")
     pairs = xp.stack([xp.sin(angles), xp.cos(angles)], axis=-1)
     return xp.reshape(pairs, (length, d_model))
 
@@ -108,7 +109,7 @@ def position_rotation(
     """
     d_model = _even_size(d_model)
     frequencies = _frequencies(d_model, base, xp, device)
-    angles = _angles(f"shift is {shift}", finite_number("shift", shift), frequencies, xp)
+    angles = _angles(finite_number("shift", shift), frequencies, xp, problem=f"shift is {shift}")
     feature = xp.arange(d_model, device=device)
     row, column = feature[:, None], feature[None, :]
     cosines, sines = (xp.repeat(wave, 2)[:, None] for wave in (xp.cos(angles), xp.sin(angles)))
@@ -156,9 +157,10 @@ def rotary(x: Array, positions: Array, base: float = 10000.0, interleaved: bool 
          [-1.9841 1.5907 2.4624 4.1797]]
     """
     xp = namespace(x=x, positions=positions)
-    x, interleaved = as_real(xp, "x", x), flag("interleaved", interleaved)
+    x = as_real(xp, "x", x)
+    interleaved = flag("interleaved", interleaved)
     features = _even_width(x)
-    angles = _angles_at(xp, positions, x, base)
+    angles = _rotation_angles(xp, x, positions, base)
     upcast = upcast_16_bit(xp, x)
     check_finite(xp, "x", upcast)
     cosines, sines = (xp.astype(wave, upcast.dtype) for wave in (xp.cos(angles), xp.sin(angles)))
@@ -182,19 +184,24 @@ def _even_width(x: Array) -> int:
     return int(x.shape[-1])
 
 
-def _angles_at(xp: ModuleType, positions: Array, x: Array, base: float) -> Array:
-    """Return (..., d/2) angles in float64, because float32 is too inexact for large positions."""
+def _rotation_angles(xp: ModuleType, x: Array, positions: Array, base: float) -> Array:
+    """Return the (..., d/2) angles by which `rotary` turns the pairs of features of each row of x.
+
+    They are float64, because float32 is too inexact for large positions.
+    """
+    # The converted array is not used, because the default float of a library may be float32.
     as_real(xp, "positions", positions)
-    positions = xp.astype(positions, xp.float64)
-    check_finite(xp, "positions", positions)
-    rows = tuple(x.shape[:-1])
-    if broadcast_shapes(tuple(positions.shape), rows) != rows:
+    float64_positions = xp.astype(positions, xp.float64)
+    check_finite(xp, "positions", float64_positions)
+    rows_shape = tuple(x.shape[:-1])
+    if broadcast_shapes(tuple(positions.shape), rows_shape) != rows_shape:
         raise ValueError(
-            f"positions has shape {positions.shape}; expected one that broadcasts to {rows}, "
+            f"positions has shape {positions.shape}; expected one that broadcasts to {rows_shape}, "
             "the shape of x without its features"
         )
     frequencies = _frequencies(x.shape[-1], base, xp, device_of(x))
-    return _angles(f"positions is too large for base {base}", positions[..., None], frequencies, xp)
+    problem = f"positions is too large for base {base}"
+    return _angles(float64_positions[..., None], frequencies, xp, problem)
 
 
 def _frequencies(d_model: int, base: float, xp: ModuleType, device: Any) -> Array:
@@ -210,23 +217,24 @@ def _frequencies(d_model: int, base: float, xp: ModuleType, device: Any) -> Arra
     return frequencies
 
 
-def _angles(argument: str, positions: Array, frequencies: Array, xp: ModuleType) -> Array:
+def _angles(positions: Array | float, frequencies: Array, xp: ModuleType, problem: str) -> Array:
     """Return positions times frequencies; refuse overflow, because infinity has no sine.
 
     Args:
-        argument: the beginning of the error message: the argument and its value.
-        positions: the positions.
+        positions: one position or an array of them.
         frequencies: the frequencies, which broadcast with the positions.
         xp: the array library.
+        problem: the beginning of the error message, such as `base is 1e-300`.
     """
     with ignoring_overflow():
         angles = positions * frequencies
     if not xp.all(xp.isfinite(angles)):
-        raise ValueError(f"{argument}; expected angles that fit float64")
+        raise ValueError(f"{problem}; expected angles that fit float64")
     return angles
 
 
 def _even_size(d_model: int) -> int:
+    """Return `d_model` as a Python int; refuse a number that is odd, below 2 or too large."""
     features = whole_number("d_model", d_model)
     if features < 2 or features % 2:
         raise ValueError(f"d_model is {features}; expected an even number of 2 or more")
