@@ -61,21 +61,21 @@ def additive_scores(
     for name, array in arrays.items():
         check_finite(xp, name, array)
     dtype = arrays["query"].dtype
-    query, key, query_weight, key_weight, score_weight = (
-        upcast_16_bit(xp, array) for array in arrays.values()
-    )
-    projected_query = _project(xp, "query", query, query_weight)
-    projected_key = _project(xp, "key", key, key_weight)
+    arrays = {name: upcast_16_bit(xp, array) for name, array in arrays.items()}
+    projected_query = _project(xp, "query", arrays["query"], arrays["query_weight"])
+    projected_key = _project(xp, "key", arrays["key"], arrays["key_weight"])
     with ignoring_overflow():  # tanh of an infinite sum is 1; an infinite score is refused below
         hidden = xp.tanh(
             projected_query[..., :, None, :] + projected_key[..., None, :, :]
         )  # (..., m, n, a)
-        scores = xp.astype(xp.sum(hidden * score_weight, axis=-1), dtype, copy=False)
+        scores = xp.sum(hidden * arrays["score_weight"], axis=-1)
+        scores = xp.astype(scores, dtype, copy=False)
     check_no_overflow(xp, "the sums of score_weight hold", scores)
     return scores
 
 
 def _project(xp: ModuleType, name: str, rows: Array, weight: Array) -> Array:
+    """Return the product of the rows of the argument `name` and its weight; refuse overflow."""
     with ignoring_overflow():
         product = rows @ weight
     check_no_overflow(xp, f"the product of {name} and {name}_weight holds", product)

@@ -151,8 +151,9 @@ def create_mask(
     queries = size("queries", queries)
     keys = queries if keys is None else size("keys", keys)
     every_pair = xp.ones((queries, keys), dtype=xp.bool, device=device)
-    query, key = (xp.arange(n, device=device) for n in (queries, keys))
-    visible = mask(query[:, None], key[None, :])
+    query_positions = xp.arange(queries, device=device)
+    key_positions = xp.arange(keys, device=device)
+    visible = mask(query_positions[:, None], key_positions[None, :])
     dtype = getattr(visible, "dtype", with_article(visible))  # `a bool` where it is no array
     if dtype != every_pair.dtype:
         raise TypeError(f"mask returned {dtype}; expected an array of dtype {every_pair.dtype}")
