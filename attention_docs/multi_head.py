@@ -54,7 +54,7 @@ def split_heads(features: Array, num_heads: int) -> Array:
     """
     xp = namespace(features=features)
     _check_axes("features", features, "(..., n, h d)", min_axes=2)
-    num_heads, width = _head_widths("each token", features, num_heads)
+    num_heads, width = _divide_features("each token", features, num_heads)
     split = xp.reshape(features, (*features.shape[:-1], num_heads, width))
     return _swap_tokens_and_heads(xp, split)
 
@@ -164,6 +164,7 @@ class MultiHeadAttention:
     b_O: Array | None = None
 
     def __post_init__(self) -> None:
+        """Check dtypes, shapes and numbers of the weights."""
         weights = dict(self._weights())
         xp = namespace(**weights)
         check_same_dtype(**{name: as_real(xp, name, weight) for name, weight in weights.items()})
@@ -174,7 +175,7 @@ class MultiHeadAttention:
         if weights["W_Q"].shape[1] == 0:
             raise ValueError(f"W_Q has shape {tuple(self.W_Q.shape)}; expected h d_k of 1 or more")
         for name in ("W_Q", "W_V"):
-            _head_widths(name, weights[name], self.num_heads)
+            _divide_features(name, weights[name], self.num_heads)
         self._check_shapes()
 
     @classmethod
@@ -221,19 +222,26 @@ class MultiHeadAttention:
             ((5, 6), (6,))
         """
         check_library(xp)
-        embed_dim = size("embed_dim", embed_dim, least=1)
-        kdim = embed_dim if kdim is None else size("kdim", kdim, least=1)
-        vdim = embed_dim if vdim is None else size("vdim", vdim, least=1)
+        embed_dim = size("embed_dim", embed_dim, minimum=1)
+        kdim = embed_dim if kdim is None else size("kdim", kdim, minimum=1)
+        vdim = embed_dim if vdim is None else size("vdim", vdim, minimum=1)
         draw = numpy.random.default_rng(count("seed", seed))
 
-        def matrix(rows: int) -> Array:
+        def draw_matrix(rows: int) -> Array:
+            """Draw a (rows, embed_dim) matrix within Glorot's bound."""
             bound = math.sqrt(6 / (rows + embed_dim))
             return xp.asarray(draw.uniform(-bound, bound, (rows, embed_dim)), dtype=xp.float64)
 
         zeros = xp.zeros((embed_dim,), dtype=xp.float64) if flag("bias", bias) else None
         biases = dict.fromkeys(("b_Q", "b_K", "b_V", "b_O"), zeros)
-        matrices = (matrix(rows) for rows in (embed_dim, kdim, vdim, embed_dim))
-        return cls(*matrices, num_heads=num_heads, **biases)
+        return cls(
+            W_Q=draw_matrix(embed_dim),
+            W_K=draw_matrix(kdim),
+            W_V=draw_matrix(vdim),
+            W_O=draw_matrix(embed_dim),
+            num_heads=num_heads,
+            **biases,
+        )
 
     def __call__(
         self,
@@ -282,9 +290,9 @@ class MultiHeadAttention:
         xp = namespace(
             W_Q=self.W_Q, query=query, key=key, value=value, **drop_none(attn_mask=attn_mask)
         )
-        Q = self._project(xp, "query", query, "Q")
-        K = self._project(xp, "key", key, "K")
-        V = self._project(xp, "value", value, "V")
+        Q = self._project_into_heads(xp, "query", query, "Q")
+        K = self._project_into_heads(xp, "key", key, "K")
+        V = self._project_into_heads(xp, "value", value, "V")
         if value.shape[-2] != key.shape[-2]:
             raise ValueError(
                 f"value has shape {tuple(value.shape)}; "
@@ -329,8 +337,8 @@ class MultiHeadAttention:
                     f"expected {tuple(expected)} to match W_{letter}"
                 )
 
-    def _project(self, xp: ModuleType, name: str, array: Array, letter: str) -> Array:
-        """Return the rows of one argument, projected and split into heads."""
+    def _project_into_heads(self, xp: ModuleType, name: str, array: Array, letter: str) -> Array:
+        """Return the rows of one argument, projected by `W_<letter>` and split into heads."""
         matrix = getattr(self, f"W_{letter}")
         array = as_real(xp, name, array)
         check_same_dtype(W_Q=as_real(xp, "W_Q", self.W_Q), **{name: array})
@@ -343,7 +351,7 @@ class MultiHeadAttention:
         return split_heads(self._affine(xp, name, array, letter), self.num_heads)
 
     def _affine(self, xp: ModuleType, name: str, rows: Array, letter: str) -> Array:
-        """Return X W + b; 16-bit numbers are summed in float32."""
+        """Return the rows times `W_<letter>`, plus `b_<letter>`; 16 bits are summed in float32."""
         matrix, bias = getattr(self, f"W_{letter}"), getattr(self, f"b_{letter}")
         matrix = upcast_16_bit(xp, as_real(xp, f"W_{letter}", matrix))
         with ignoring_overflow():
@@ -362,6 +370,7 @@ class MultiHeadAttention:
 
 
 def _swap_tokens_and_heads(xp: ModuleType, array: Array) -> Array:
+    """Exchange the two axes before the last."""
     axes = list(range(array.ndim))
     axes[-3], axes[-2] = axes[-2], axes[-3]
     return xp.permute_dims(array, tuple(axes))
@@ -372,9 +381,10 @@ def _check_axes(name: str, array: Array, expected: str, min_axes: int) -> None:
         raise ValueError(f"{name} has shape {tuple(array.shape)}; expected {expected}")
 
 
-def _head_widths(name: str, array: Array, num_heads: int) -> tuple[int, int]:
-    """Return the number of heads and the number of features of each."""
-    heads, features = whole_number("num_heads", num_heads), array.shape[-1]
+def _divide_features(name: str, array: Array, num_heads: int) -> tuple[int, int]:
+    """Return the number of heads and the number of features of each; refuse a remainder."""
+    heads = whole_number("num_heads", num_heads)
+    features = array.shape[-1]
     if heads < 1 or features % heads:
         raise ValueError(
             f"num_heads is {heads}; expected a divisor of the {features} features of {name}"

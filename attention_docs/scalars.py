@@ -28,27 +28,27 @@ def whole_number(name: str, value: Any) -> int:
     raise TypeError(f"{name} is {value!r}; expected a whole number")
 
 
-def count(name: str, value: Any, least: int = 0) -> int:
-    """Return a whole number of at least `least`.
+def count(name: str, value: Any, minimum: int = 0) -> int:
+    """Return a whole number of at least `minimum`.
 
     Raises:
         TypeError: if it is not a whole number.
         ValueError: if it is too small.
     """
     number = whole_number(name, value)
-    if number < least:
-        raise ValueError(f"{name} is {number}; expected {least} or more")
+    if number < minimum:
+        raise ValueError(f"{name} is {number}; expected {minimum} or more")
     return number
 
 
-def size(name: str, value: Any, least: int = 0) -> int:
+def size(name: str, value: Any, minimum: int = 0) -> int:
     """Return a whole number that can be the length of an axis.
 
     Raises:
         TypeError: if it is not a whole number.
         ValueError: if it is too small or too large.
     """
-    number = count(name, value, least)
+    number = count(name, value, minimum)
     # No address space holds 2**60 numbers of 64 bits. NumPy's errors for such sizes do not name the
     # argument, and `arange(2**63)` of int64 is even empty.
     if number >= 2**60:
@@ -100,6 +100,7 @@ def flag(name: str, value: Any) -> bool:
 
 
 def _is_real(value: Any) -> bool:
+    """Whether a value is one real number, perhaps in an array without axes, and no boolean."""
     if isinstance(value, Real):
         return not isinstance(value, bool)
     if not is_scalar(value):

@@ -11,7 +11,7 @@ from attention_docs.scalars import count, finite_number, flag, real_number, size
 
 @pytest.mark.parametrize("value", [3, np.int8(3), np.uint64(3), np.array(3)])
 def test_whole_number_and_count_accept_every_integer_type(value):
-    for number in (whole_number("n", value), count("n", value, least=3)):
+    for number in (whole_number("n", value), count("n", value, minimum=3)):
         assert number == 3
         assert type(number) is int
 
@@ -64,7 +64,7 @@ def test_negative_count_raises():
 
 def test_count_below_least_raises():
     with pytest.raises(ValueError, match="n is 0; expected 1 or more"):
-        count("n", 0, least=1)
+        count("n", 0, minimum=1)
 
 
 @pytest.mark.parametrize("number", [2**60, 10**400])
