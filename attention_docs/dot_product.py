@@ -56,21 +56,25 @@ def _compute_steps(inputs: Inputs) -> AttentionSteps:
 
 def _apply_mask(inputs: Inputs, scaled: Array) -> Array:
     """Apply the mask and the window: -inf hides a position, a float mask is added."""
-    xp, mask, left, right = inputs.xp, inputs.attn_mask, inputs.left, inputs.right
+    xp, mask = inputs.xp, inputs.attn_mask
     masked = scaled
-    if mask is not None and not inputs.has_float_mask:
-        masked = _mask_out(xp, masked, mask)
+    if inputs.has_float_mask:
+        masked = scaled + xp.astype(mask, scaled.dtype)
+        visible_scores = xp.where(mask == -xp.inf, scaled, masked)
+        check_no_overflow(xp, "the scores with attn_mask added hold", visible_scores)
     elif mask is not None:
-        masked = masked + xp.astype(mask, scaled.dtype)
-        visible = xp.where(mask == -xp.inf, scaled, masked)
-        check_no_overflow(xp, "the scores with attn_mask added hold", visible)
-    if left is not None or right is not None:
-        band = window_mask(*scaled.shape[-2:], left=left, right=right, xp=xp, device=scaled.device)
-        masked = _mask_out(xp, masked, band)
+        masked = _hide(xp, scaled, mask)
+    if inputs.left is not None or inputs.right is not None:
+        queries, keys = scaled.shape[-2:]
+        band = window_mask(
+            queries, keys, left=inputs.left, right=inputs.right, xp=xp, device=scaled.device
+        )
+        masked = _hide(xp, masked, band)
     return masked
 
 
-def _mask_out(xp: ModuleType, scores: Array, mask: Array) -> Array:
+def _hide(xp: ModuleType, scores: Array, mask: Array) -> Array:
+    """Return the scores with -inf where a boolean mask is False."""
     return xp.where(mask, scores, xp.asarray(-xp.inf, dtype=scores.dtype, device=scores.device))
 
 

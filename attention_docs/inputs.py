@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from attention_docs.arrays import (
     Array,
     as_real,
@@ -101,7 +103,6 @@ def prepare_inputs(
     check_same_dtype(**arrays)
     dtype = arrays["query"].dtype
     query, key, value = (upcast_16_bit(xp, array) for array in arrays.values())
-    limit = largest_float(xp, query)
     _check_axes(query=query, key=key, value=value)
     if real_number("dropout_p", dropout_p) != 0:
         raise ValueError(
@@ -114,7 +115,7 @@ def prepare_inputs(
             "expected one, for example attn_mask & causal_mask(m, n)"
         )
     left, right = _resolve_window(is_causal, window)
-    scale = _resolve_scale(query, scale, limit)
+    scale = _resolve_scale(xp, query, scale)
     softcap = _resolve_softcap(xp, query, softcap)
     scores_shape, batch = _infer_shapes(query, key, value, enable_gqa)
     return Inputs(
@@ -151,6 +152,7 @@ def check_grad_output(inputs: Inputs, query: Array, grad_output: Array) -> Array
 
 
 def _check_axes(**arrays: Array) -> None:
+    """Refuse arrays of fewer than two axes."""
     for name, array in arrays.items():
         if array.ndim < 2:
             raise ValueError(
@@ -159,25 +161,28 @@ def _check_axes(**arrays: Array) -> None:
 
 
 def _resolve_window(is_causal: bool, window: Window | None) -> Window:
-    """Return how many positions a query sees on each side."""
-    if window is None:
-        return None, 0 if is_causal else None
-    if not (isinstance(window, Sequence) and len(window) == 2):
-        raise ValueError(f"window is {window!r}; expected a pair (left, right)")
-    left, right = (
-        side if side is None else count(f"window[{i}]", side) for i, side in enumerate(window)
-    )
+    """Return how many positions a query sees on its left and on its right; None for all.
+
+    If attention is causal, it sees none on its right, whatever the window says.
+    """
+    left = right = None
+    if window is not None:
+        if not (isinstance(window, Sequence) and len(window) == 2):
+            raise ValueError(f"window is {window!r}; expected a pair (left, right)")
+        left, right = (
+            side if side is None else count(f"window[{i}]", side) for i, side in enumerate(window)
+        )
     return left, 0 if is_causal else right
 
 
-def _resolve_scale(query: Array, scale: float | None, limit: float) -> float:
+def _resolve_scale(xp: ModuleType, query: Array, scale: float | None) -> float:
     """Return the scale, by default 1 / sqrt(d_k)."""
     if scale is None:
         if query.shape[-1] == 0:
             raise ValueError(f"query has shape {query.shape}; expected d_k of 1 or more")
         return 1 / math.sqrt(query.shape[-1])
     factor = finite_number("scale", scale)
-    if abs(factor) > limit:
+    if abs(factor) > largest_float(xp, query):
         raise ValueError(f"scale is {scale}; expected a number that fits {dtype_name(query.dtype)}")
     return factor
 
@@ -243,24 +248,22 @@ def _leading_axes_for_query_heads(name: str, query: Array, array: Array) -> Shap
     return (*array.shape[:-3], query.shape[-3])
 
 
-def broadcast_shapes(one: Shape, other: Shape) -> Shape | None:
-    """Return the shape that two shapes broadcast to, or None.
+def broadcast_shapes(first: Shape, second: Shape) -> Shape | None:
+    """Return the shape that two shapes broadcast to, or None if they do not.
 
     >>> broadcast_shapes((2, 1), (3,))
     (2, 3)
     """
-    if one == other:
-        return one
-    axes = max(len(one), len(other))
-    one = (1,) * (axes - len(one)) + one
-    other = (1,) * (axes - len(other)) + other
-    if any(a != b and 1 not in (a, b) for a, b in zip(one, other, strict=True)):
+    if first == second:  # fast path
+        return first
+    try:
+        return np.broadcast_shapes(first, second)
+    except ValueError:
         return None
-    return tuple(b if a == 1 else a for a, b in zip(one, other, strict=True))
 
 
 def _max_bias(xp: ModuleType, attn_mask: Array, scores_shape: Shape, query: Array) -> Array | float:
-    """Validate a mask for scores of a shape; return its largest number, or 0 if it is boolean."""
+    """Validate a mask; return its largest number, or 0 if it is boolean or empty."""
     if broadcast_shapes(tuple(attn_mask.shape), scores_shape) != scores_shape:
         raise ValueError(
             f"attn_mask has shape {attn_mask.shape}; expected one that broadcasts to {scores_shape}"
@@ -282,7 +285,10 @@ def _max_bias(xp: ModuleType, attn_mask: Array, scores_shape: Shape, query: Arra
 
 
 def _check_bias_fits(xp: ModuleType, attn_mask: Array, query: Array) -> None:
-    """Refuse numbers of a float64 mask beyond float32: cast to -inf, they would hide positions."""
+    """Refuse a float64 mask whose numbers do not fit float32 scores.
+
+    A number that is cast to -inf would hide a position that should take part.
+    """
     limit = largest_float(xp, query)
     if limit >= largest_float(xp, attn_mask):
         return
