@@ -52,9 +52,9 @@ def namespace(**arrays: Array) -> ModuleType:
                 f"{name} is {with_article(array)}; "
                 f"expected an array, for example numpy.asarray({name})"
             )
-    (first_name, reference), *rest = arrays.items()
+    first_name, reference = next(iter(arrays.items()))
     xp = array_namespace(reference)
-    for name, array in rest:
+    for name, array in arrays.items():
         if array_namespace(array) is not xp:
             raise TypeError(
                 f"{name} is an array of {library_name(array)}; "
@@ -195,7 +195,8 @@ def check_below_infinity(xp: ModuleType, name: str, array: Array, maximum: Array
         xp: the library of the array.
         name: the name of the argument.
         array: the argument.
-        maximum: the maximum of the array, or maxima along axes, which are NaN if a number is.
+        maximum: the maximum of the array, which is NaN if a number is; where it has not been
+            computed, the array itself.
 
     Raises:
         ValueError: if a number is NaN or +inf; the message names the first position.
@@ -222,8 +223,8 @@ def check_same_dtype(**arrays: Array) -> None:
     Raises:
         TypeError: if a dtype differs from the first one; the message names the array.
     """
-    (first_name, reference), *rest = arrays.items()
-    for name, array in rest:
+    first_name, reference = next(iter(arrays.items()))
+    for name, array in arrays.items():
         if array.dtype == reference.dtype:
             continue
         # Compare names: NumPy's dtypes also differ where only the byte order does.
@@ -267,8 +268,8 @@ def to_numpy(array: Array) -> np.ndarray:
     if isinstance(array, np.ndarray | np.generic) or not is_array_api_obj(array):
         return np.asarray(array)
     if hasattr(array, "get"):  # CuPy
-        on_host: np.ndarray = array.get()
-        return on_host
+        host_array: np.ndarray = array.get()
+        return host_array
     return np.from_dlpack(array)
 
 

@@ -124,14 +124,18 @@ def _validate(one: TileState, other: TileState) -> tuple[ModuleType, Any, TileSt
     arrays = {name: as_real(xp, name, array) for name, array in arrays.items()}
     check_same_dtype(**arrays)
     _check_shapes(arrays)
-    upcast = {name: upcast_16_bit(xp, array) for name, array in arrays.items()}
-    for name, array in upcast.items():
+    dtype = arrays["one.maximum"].dtype
+    arrays = {name: upcast_16_bit(xp, array) for name, array in arrays.items()}
+    for name, array in arrays.items():
         if name.endswith(".maximum"):
             check_below_infinity(xp, name, array, maximum=array)
         else:
             check_finite(xp, name, array)
-    one_fields, other_fields = list(upcast.values())[:3], list(upcast.values())[3:]
-    return xp, arrays["one.maximum"].dtype, TileState(*one_fields), TileState(*other_fields)
+    one, other = (
+        TileState(*(arrays[f"{name}.{field}"] for field in TileState._fields))
+        for name in ("one", "other")
+    )
+    return xp, dtype, one, other
 
 
 def _check_shapes(arrays: dict[str, Array]) -> None:
