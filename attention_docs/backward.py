@@ -13,7 +13,7 @@ An array that was repeated for several heads or broadcast gets the sum over its 
 """
 
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from attention_docs import kernels
 from attention_docs.arrays import Array, check_no_overflow, ignoring_overflow
@@ -188,9 +188,9 @@ def scaled_dot_product_attention_backward(
         inputs, grad_output, formula
     )
     return InputGradients(
-        query=_cast_gradient(inputs.xp, "query", grad_query, inputs.dtype),
-        key=_cast_gradient(inputs.xp, "key", grad_key, inputs.dtype),
-        value=_cast_gradient(inputs.xp, "value", grad_value, inputs.dtype),
+        query=_cast_gradient(inputs, "query", grad_query),
+        key=_cast_gradient(inputs, "key", grad_key),
+        value=_cast_gradient(inputs, "value", grad_value),
         attn_mask=grad_mask,
     )
 
@@ -209,19 +209,15 @@ def _differentiate(inputs: Inputs, steps: AttentionSteps, grad_output: Array) ->
         grad_scores = grad_scaled * slope * inputs.scale  # (..., m, n)
         grad_query = grad_scores @ key  # (..., m, d_k)
         grad_key = transpose(grad_scores) @ query  # (..., n, d_k)
-        grad_value = _sum_over_query_heads(inputs, grad_value, inputs.value)
-        grad_value = _cast_gradient(xp, "value", grad_value, inputs.dtype)
-        grad_query = _sum_to_shape(xp, grad_query, query.shape)
-        grad_query = _cast_gradient(xp, "query", grad_query, inputs.dtype)
-        grad_key = _sum_over_query_heads(inputs, grad_key, inputs.key)
-        grad_key = _cast_gradient(xp, "key", grad_key, inputs.dtype)
         return AttentionGradients(
-            value=grad_value,
+            value=_cast_gradient(
+                inputs, "value", _sum_over_query_heads(inputs, grad_value, inputs.value)
+            ),
             weights=grad_weights,
             scaled=grad_scaled,
             scores=grad_scores,
-            query=grad_query,
-            key=grad_key,
+            query=_cast_gradient(inputs, "query", _sum_to_shape(xp, grad_query, query.shape)),
+            key=_cast_gradient(inputs, "key", _sum_over_query_heads(inputs, grad_key, inputs.key)),
             attn_mask=_mask_gradient(inputs, grad_scaled),
         )
 
@@ -240,8 +236,8 @@ def _sum_to_shape(xp: ModuleType, array: Array, shape: Shape) -> Array:
      [15]]
     """
     new_axes = array.ndim - len(shape)
-    sizes = (*(1,) * new_axes, *shape)
-    axes = [i for i, size in enumerate(sizes) if i < new_axes or array.shape[i] != size]
+    axes = list(range(new_axes))
+    axes += [i for i in range(new_axes, array.ndim) if array.shape[i] != shape[i - new_axes]]
     return xp.reshape(xp.sum(array, axis=tuple(axes)), shape) if axes else array
 
 
@@ -264,8 +260,8 @@ def _mask_gradient(inputs: Inputs, grad_scaled: Array) -> Array | None:
     return xp.astype(_sum_to_shape(xp, grad_scaled, mask.shape), mask.dtype, copy=False)
 
 
-def _cast_gradient(xp: ModuleType, name: str, gradient: Array, dtype: Any) -> Array:
-    """Cast a gradient to the dtype of the arguments; refuse it if it overflows."""
-    cast = xp.astype(gradient, dtype, copy=False)
-    check_no_overflow(xp, f"the gradient of {name} holds", cast)
-    return cast
+def _cast_gradient(inputs: Inputs, name: str, gradient: Array) -> Array:
+    """Cast the gradient of an argument to the dtype of the arguments; refuse it if it overflows."""
+    cast_gradient = inputs.xp.astype(gradient, inputs.dtype, copy=False)
+    check_no_overflow(inputs.xp, f"the gradient of {name} holds", cast_gradient)
+    return cast_gradient
