@@ -62,12 +62,13 @@ class Model:
             seed: the seed of NumPy's `RandomState`, whose numbers NumPy promises never to change.
             embedding_scale: the factor of W_E and W_P.
         """
-        random_state = RandomState(seed)
+        # The numbers are drawn in the order of the names.
         shapes = {"W_E": (self.vocabulary, self.width), "W_P": (self.length, self.width)}
         for layer in range(1, self.layers + 1):
             shapes |= {f"W_Q{layer}": (self.width, self.d_k), f"W_K{layer}": (self.width, self.d_k)}
             shapes |= {f"W_V{layer}": (self.width, self.width)}
         shapes |= {"W_vocabulary": (self.width, self.vocabulary)}
+        random_state = RandomState(seed)
         weights = {
             name: random_state.standard_normal(shape) / math.sqrt(self.width)
             for name, shape in shapes.items()
@@ -86,7 +87,9 @@ class Model:
         x = tokens @ weights["W_E"]
         if self.has_positions:
             x = x + weights["W_P"]
-        hidden_states, heads, steps = [x], [], []
+        hidden_states: list[Array] = [x]
+        heads: list[tuple[Array, Array, Array]] = []
+        steps: list[AttentionSteps] = []
         for layer in range(1, self.layers + 1):
             query, key, value = (x @ weights[f"W_{role}{layer}"] for role in "QKV")
             attention = attention_steps(
@@ -170,7 +173,11 @@ def cross_entropy(logits: Array, targets: Array) -> tuple[Array, Array]:
 class Adam:
     """The Adam optimiser, with decoupled weight decay (AdamW).
 
-    The decay multiplies each weight by `1 - rate * decay` in each step.
+    Args:
+        rate: the learning rate.
+        beta_1: how much of the mean gradient each step keeps.
+        beta_2: how much of the mean squared gradient each step keeps.
+        decay: multiplied by the rate, the fraction of each weight that each step takes away.
 
     Source: Kingma and Ba 2015; the decay: Loshchilov and Hutter 2019.
     """
@@ -178,8 +185,11 @@ class Adam:
     def __init__(
         self, rate: float, beta_1: float = 0.9, beta_2: float = 0.98, decay: float = 0.0
     ) -> None:
-        self.rate, self.beta_1, self.beta_2, self.decay = rate, beta_1, beta_2, decay
-        self.count = 0
+        self.rate = rate
+        self.beta_1 = beta_1
+        self.beta_2 = beta_2
+        self.decay = decay
+        self.count = 0  # of steps
         self.mean: Weights = {}
         self.square: Weights = {}
 
@@ -221,7 +231,8 @@ def train(
         seed: the seed of the batches.
         decay: the weight decay, as in `Adam`.
     """
-    adam, random_state = Adam(rate, decay=decay), RandomState(seed)
+    adam = Adam(rate, decay=decay)
+    random_state = RandomState(seed)
     while True:
         yield weights
         batch = task(random_state)

@@ -105,6 +105,7 @@ class Block:
 
     @property
     def head_numbers(self) -> Sequence[int]:
+        """The numbers of the heads in the names of their matrices."""
         return range(1, self.heads + 1)
 
     def initial_weights(self, seed: int, deviation: float) -> Weights:
@@ -114,6 +115,7 @@ class Block:
             seed: of NumPy's `RandomState`, whose stream NumPy promises to keep.
             deviation: the standard deviation.
         """
+        # The numbers are drawn in the order of the names.
         shapes: dict[str, tuple[int, ...]] = {
             "X": (self.vocabulary, self.d_model),
             "E": (self.length, self.d_model),
@@ -125,8 +127,10 @@ class Block:
         shapes |= {"W_1": (self.d_model, self.d_ff), "b_1": (self.d_ff,)}
         shapes |= {"W_2": (self.d_ff, self.d_model)}
         shapes |= {"W_vocabulary": (self.d_model, self.vocabulary)}
-        draw = RandomState(seed)
-        return {name: deviation * draw.standard_normal(shape) for name, shape in shapes.items()}
+        random_state = RandomState(seed)
+        return {
+            name: deviation * random_state.standard_normal(shape) for name, shape in shapes.items()
+        }
 
     def run(self, weights: Weights, tokens: Array) -> BlockRun:
         """Compute the logits, keeping what the backward pass needs.
@@ -168,7 +172,7 @@ class Block:
         d_preactivation = xp.where(run.hidden > 0, d_hidden, xp.zeros_like(d_hidden))
         d_attended = d_sum_2 + d_preactivation @ transpose(weights["W_1"])
         d_sum_1 = norm_backward(d_attended, run.attended)
-        head_gradients, dx = self._through_heads(weights, run, d_sum_1)
+        head_gradients, dx = self._head_gradients(weights, run, d_sum_1)
         return {
             "W_vocabulary": matrix_gradient(run.output.rows, d_logits),
             "W_2": matrix_gradient(run.hidden, d_sum_2),
@@ -179,10 +183,10 @@ class Block:
             "E": xp.sum(dx, axis=0),
         }
 
-    def _through_heads(
+    def _head_gradients(
         self, weights: Weights, run: BlockRun, d_sum: Array
     ) -> tuple[Weights, Array]:
-        """Return the gradients of the heads' matrices, and of x, the input of the block.
+        """Return the gradients of the matrices of the heads, and of x, the input of the block.
 
         Args:
             weights: by name.
