@@ -179,6 +179,7 @@ dX 4 x 5
 """
 
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy
 
@@ -216,27 +217,59 @@ SHIFT = [0, 0, 1, 0, -1]
 D_Y = [[1, -1, 0, 0, 2], [0, 1, 1, -2, 0], [-1, 0, 2, 0, 1], [2, 0, 0, 1, -1]]
 
 
+class Layer(NamedTuple):
+    """The arrays that the forward pass computes: the backward pass needs them again."""
+
+    query: Array  # (2, 4, 3)
+    key: Array  # (1, 4, 3)
+    value: Array  # (1, 4, 1)
+    weights: Array  # (2, 4, 4)
+    merged: Array  # (4, 2)
+    summed: Array  # (4, 5)
+    normed: Array  # (4, 5)
+    std: Array  # (4, 1)
+
+
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Compute the layer forward, then the gradients of its inputs, weights and steps backward.
+    """Return the steps of the layer forward, and the gradients of all its arrays backward."""
+    arrays = given_arrays(xp)
+    layer = forward(xp, arrays)
+    return {
+        **arrays,
+        "weights_1": layer.weights[0, :, :],
+        "weights_2": layer.weights[1, :, :],
+        "merged": layer.merged,
+        "summed": layer.summed,
+        "std": layer.std[:, 0],
+        "normed": layer.normed,
+        "Y": arrays["gain"] * layer.normed + arrays["shift"],
+        **backward(xp, arrays, layer),
+    }
+
+
+def forward(xp: ModuleType, arrays: dict[str, Array]) -> Layer:
+    """Attend from two heads to one head of keys, add the input, and normalise the sums."""
+    x = arrays["X"]
+    query = split_heads(x @ arrays["W_Q"], HEADS)
+    key = split_heads(x @ arrays["W_K"], 1)
+    value = split_heads(x @ arrays["W_V"], 1)
+    attention = attention_steps(query, key, value, arrays["B"], enable_gqa=True)
+    merged = merge_heads(attention.output)
+    summed = x + merged @ arrays["W_O"]
+    normed, std = normalise(xp, summed)
+    return Layer(query, key, value, attention.weights, merged, summed, normed, std)
+
+
+def backward(xp: ModuleType, arrays: dict[str, Array], layer: Layer) -> dict[str, Array]:
+    """Return the gradients of all arrays, from dY back to dX.
 
     `dK` and `dV` are sums over the two heads, which share keys and values.
     """
-    arrays = given_arrays(xp)
-    x, mask, d_y = arrays["X"], arrays["B"], arrays["dY"]
     transpose = xp.matrix_transpose
-
-    # Forward.
-    query = split_heads(x @ arrays["W_Q"], HEADS)  # (2, 4, 3)
-    key = split_heads(x @ arrays["W_K"], 1)  # (1, 4, 3)
-    value = split_heads(x @ arrays["W_V"], 1)  # (1, 4, 1)
-    attention = attention_steps(query, key, value, mask, enable_gqa=True)
-    merged = merge_heads(attention.output)  # (4, 2)
-    summed = x + merged @ arrays["W_O"]
-    normed, std = normalise(xp, summed)
-
-    # Backward, in the reverse order.
+    x, mask, d_y = arrays["X"], arrays["B"], arrays["dY"]
+    query, key, value = layer.query, layer.key, layer.value
     d_normed = d_y * arrays["gain"]
-    d_summed = norm_backward(xp, normed, std, d_normed)
+    d_summed = norm_backward(xp, layer.normed, layer.std, d_normed)
     d_merged = d_summed @ transpose(arrays["W_O"])
     d_heads = split_heads(d_merged, HEADS)  # (2, 4, 1)
     gradients = attention_backward(d_heads, query, key, value, mask, enable_gqa=True)
@@ -254,19 +287,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         + d_v @ transpose(arrays["W_V"])
     )
     return {
-        **arrays,
-        "weights_1": attention.weights[0, :, :],
-        "weights_2": attention.weights[1, :, :],
-        "merged": merged,
-        "summed": summed,
-        "std": std[:, 0],
-        "normed": normed,
-        "Y": arrays["gain"] * normed + arrays["shift"],
-        "d_gain": xp.sum(d_y * normed, axis=0),
+        "d_gain": xp.sum(d_y * layer.normed, axis=0),
         "d_shift": xp.sum(d_y, axis=0),
         "d_normed": d_normed,
         "d_summed": d_summed,
-        "dW_O": transpose(merged) @ d_summed,
+        "dW_O": transpose(layer.merged) @ d_summed,
         "d_merged": d_merged,
         "dZ_1": gradients.scaled[0, :, :],
         "dZ_2": gradients.scaled[1, :, :],
