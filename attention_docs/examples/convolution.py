@@ -150,6 +150,7 @@ order_matters number
 1.1e-16
 """
 
+from collections.abc import Iterable
 from types import ModuleType
 
 import numpy
@@ -185,8 +186,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     # Floats hold no seventh and no third exactly, so the sums of these products are rounded.
     copies = xp.concat([head.weights @ (v / 7) for head in heads], axis=1)
     products = copies * xp.reshape(kernel / 3, (1, -1))
-    first_to_last = sum(products[:, tap] for tap in range(len(TAPS)))
-    last_to_first = sum(products[:, tap] for tap in reversed(range(len(TAPS))))
+    first_to_last = sum_in_order(products, range(len(TAPS)))
+    last_to_first = sum_in_order(products, reversed(range(len(TAPS))))
     return {
         "image": image,
         "kernel": kernel,
@@ -219,6 +220,11 @@ def query_matrix(xp: ModuleType, down: float, right: float) -> Array:
     """Return W_Q of the head for the tap t = (down, right): it maps (p, 1) to (2c (p + t), -c)."""
     matrix = [[2, 0, 0], [0, 2, 0], [2 * down, 2 * right, -1]]
     return SHARPNESS * xp.asarray(matrix, dtype=xp.float64)
+
+
+def sum_in_order(products: Array, taps: Iterable[int]) -> Array:
+    """Return the sum of each row of products, (p, 9), adding the taps in the given order."""
+    return sum(products[:, tap] for tap in taps)
 
 
 def convolution(xp: ModuleType, image: Array, kernel: Array) -> Array:
