@@ -65,6 +65,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     scores = k @ q
     scaled = scores / k.shape[1] ** 0.5
     weights = softmax(scaled)
+    # Random scores of d features grow with the root of d.
     scores_by_d = xp.sqrt(d / d[0])[:, None] * scores[None, :]
     weights_by_d = softmax(scores_by_d)
     return {

@@ -122,6 +122,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     gradient = xp.matrix_transpose(output) @ d_logits
     step = -rate * gradient
     w_after = w_before + step
+    loss_after, _ = cross_entropy(output @ w_after, y)
     return {
         "output": output,
         "probabilities": prediction.probabilities,
@@ -131,7 +132,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "rate": rate,
         "column": xp.stack([matrix[:, FLY] for matrix in (w_before, step, w_after)], axis=1),
         "loss": loss,
-        "loss_after": cross_entropy(output @ w_after, y)[0],
+        "loss_after": loss_after,
         "expected": -rate[0] * xp.sum(gradient**2),
         "fly": xp.stack([softmax(output @ w)[THEY, FLY] for w in (w_before, w_after)]),
         "swapped": xp.stack([loss_swapped(xp, y, w) for w in (w_before, w_after)]),
@@ -150,6 +151,8 @@ def loss_swapped(xp: ModuleType, y: Array, w_vocabulary: Array) -> Array:
     with_positions = swap_nouns(xp, matrices["X"]) + matrices["E"]
     attention_output = multi_head_output(xp, with_positions)
     output = predict(xp, with_positions, attention_output).block_output
+    # Where birds, boats or fly came next, now boats, birds or sail do: the columns are exchanged.
     columns = [VOCABULARY.index(EXCHANGED.get(word, word)) for word in VOCABULARY]
     next_words = xp.take(y, xp.asarray(columns), axis=1)
-    return cross_entropy(output @ w_vocabulary, next_words)[0]
+    loss, _ = cross_entropy(output @ w_vocabulary, next_words)
+    return loss
