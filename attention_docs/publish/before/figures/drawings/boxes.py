@@ -20,7 +20,7 @@ def box(
     width: float,
     text: str,
     role: str | None = None,
-    *children: str,
+    *,
     height: float = HEIGHT,
     corner_radius: float = 5,
     dashed: bool = False,
@@ -28,7 +28,7 @@ def box(
 ) -> str:
     """Draw a box with its upper left corner at (x, y), and a text in its middle.
 
-    The outline has the colour of the role; children are further pieces of the text.
+    The outline has the colour of the role, and is faint if there is no role.
     """
     outline = element(
         "rect",
@@ -43,17 +43,15 @@ def box(
         stroke_width=1.5 if role else 1,
         stroke_dasharray="4 3" if dashed else None,
     )
-    weight = "bold" if bold else None
-    return outline + label(
-        x + width / 2, y + height / 2, text, "middle", *children, font_weight=weight
-    )
+    font_weight = "bold" if bold else None
+    return outline + label(x + width / 2, y + height / 2, text, font_weight=font_weight)
 
 
 def box_width(text: str) -> float:
     return text_width(text) + 2 * PADDING
 
 
-def arrow(points: Sequence[Point], role: str | None = None, dashed: bool = False) -> str:
+def arrow(points: Sequence[Point], role: str | None = None) -> str:
     """Draw a line through points, with an arrowhead at the last of them."""
     tip = points[-1]
     base = arrowhead_base(points[-2], tip, HEAD_LENGTH)
@@ -64,6 +62,5 @@ def arrow(points: Sequence[Point], role: str | None = None, dashed: bool = False
         stroke=colour(role),
         stroke_opacity=None if role else 0.6,
         stroke_width=1.5,
-        stroke_dasharray="4 3" if dashed else None,
     )
     return line + arrowhead(base, tip, HEAD_HALF_WIDTH, fill=colour(role))
