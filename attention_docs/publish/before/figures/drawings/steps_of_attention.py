@@ -12,6 +12,7 @@ from attention_docs.render.figures import (
     matrix_panel,
     product_figure,
 )
+from attention_docs.render.figures.heatmap import LABEL_MARGIN
 from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import LINE_HEIGHT, text_width, title
 
@@ -56,21 +57,22 @@ def masks_figure(name: str, masks: Mapping[str, Array]) -> Html:
 
 
 def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = None) -> Html:
-    """Draw scores and their weights side by side, with the third row marked."""
-    left = matrix_panel(scores, "Scaled scores", **SCORES, numbers=False, mark=(2, None))
-    right = matrix_panel(
-        weights,
-        "Weights: the softmax of each row",
-        **WEIGHTS,
-        numbers=False,
-        mark=(2, None),
-        hidden=hidden,
-    )
-    return beside([left, right], name)
+    """Draw scores and their weights side by side, with the third row marked.
+
+    Weights at which `hidden` is True are crossed out.
+    """
+    options: dict[str, Any] = {"numbers": False, "mark": (2, None)}
+    scores_panel = matrix_panel(scores, "Scaled scores", **SCORES, **options)
+    weights_name = "Weights: the softmax of each row"
+    weights_panel = matrix_panel(weights, weights_name, **WEIGHTS, **options, hidden=hidden)
+    return beside([scores_panel, weights_panel], name)
 
 
 def word_cells(grid: cells.Grid, matrix: Array, role: str, columns: Sequence[str]) -> str:
-    """Draw a matrix without numbers, with words over its columns; crosses are weights of zero."""
+    """Draw a matrix without numbers, with words over its columns that read upwards.
+
+    Weights of zero are crossed out.
+    """
     hidden = matrix == 0 if role == "weights" else None
     scale = scale_of("sequential", role, matrix, role)
     words = cells.draw_upward_labels(grid, columns)
@@ -94,8 +96,9 @@ def words_panel(
         role: the colour.
     """
     rows, columns = words
-    left, top = (max(map(text_width, labels)) + 8 for labels in words)
-    grid = cells.Grid(left, top + 1.5 * LINE_HEIGHT, (width, 22), *matrix.shape)
+    left = max(map(text_width, rows)) + LABEL_MARGIN
+    top = 1.5 * LINE_HEIGHT + max(map(text_width, columns)) + LABEL_MARGIN
+    grid = cells.Grid(left, top, (width, cells.MIN_CELL[1]), *matrix.shape)
     scale = scale_of("diverging", name, matrix, role)
     body = [
         title(grid.middle_x, LINE_HEIGHT / 2, name, role),
@@ -103,8 +106,8 @@ def words_panel(
         cells.draw_upward_labels(grid, columns),
         cells.draw_cells(grid, matrix, scale),
     ]
-    size = grid.right, grid.bottom
-    return Panel(*size, "".join(body), cells.describe(name, matrix), name=name)
+    description = cells.describe(name, matrix)
+    return Panel(grid.right, grid.bottom, "".join(body), description, name=name)
 
 
 def output_figure(
