@@ -38,8 +38,17 @@ UNLABELLED = Labels()
 
 
 def labels_of(words: Sequence[Sequence[str]]) -> Labels:
-    """Return the labels of a matrix, or of a vector, from the words along each of its axes."""
-    return Labels(*words) if len(words) == 2 else Labels((), *words)
+    """Return the labels of a matrix or a vector from the words along each of its axes.
+
+    A vector is drawn as a row, so its words stand over columns.
+    """
+    match words:
+        case [rows, columns]:
+            return Labels(rows, columns)
+        case [columns]:
+            return Labels(columns=columns)
+        case _:
+            return UNLABELLED
 
 
 def table(array: Array, reference: str, labels: Labels = UNLABELLED) -> str:
@@ -94,33 +103,40 @@ def excerpt(array: Array, reference: str, labels: Labels = UNLABELLED) -> str:
 
 
 def _format_cells(array: Array) -> np.ndarray:
+    """Return the HTML of each number of a matrix, or of a vector as a matrix of one row."""
     matrix = np.atleast_2d(to_numpy(array))
     cells: np.ndarray = np.vectorize(html_number, otypes=[object])(matrix)
     return cells
 
 
 def _abridge(cells: np.ndarray, axis: int, max_length: int) -> np.ndarray:
-    """Replace rows (axis 0) or columns (axis 1) before the last by one of dots, if there are more.
+    """Return cells with at most `max_length` rows (axis 0) or columns (axis 1).
 
-    The result has at most `max_length` rows or columns.
+    If there are more, dots stand between the first ones and the last.
     """
     length = cells.shape[axis]
     if length <= max_length:
         return cells
     first = np.take(cells, range(max_length - 2), axis)
     last = np.take(cells, [length - 1], axis)
+    # In the cell where the row of dots and the column of dots cross, they are diagonal.
     dots = np.full_like(last, "⋮") if axis == 0 else np.where(last == "⋮", "⋱", "⋯")
     return np.concatenate([first, dots, last], axis)
 
 
 def _abridge_labels(labels: Sequence[str], max_length: int, dots: str) -> Sequence[str]:
+    """Return at most `max_length` labels; if there are more, dots stand before the last."""
     if len(labels) <= max_length:
         return labels
     return [*labels[: max_length - 2], dots, labels[-1]]
 
 
 def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
-    """Return formatted cells as a table with row and column headers."""
+    """Return formatted cells as a table with row and column headers.
+
+    Raises:
+        ValueError: if an axis does not have a label for each row or column.
+    """
     for axis, words in enumerate(labels):
         if words and len(words) != cells.shape[axis]:
             raise ValueError(
@@ -128,10 +144,9 @@ def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
                 f"expected {cells.shape[axis]} along axis {axis}"
             )
     columns = [_align_column(column) for column in cells.T]
-    row_headers = [f'<th scope="row">{word}' for word in labels.rows] or [""] * len(cells)
-    body = "".join(
-        f"<tr>{header}{''.join(row)}" for header, *row in zip(row_headers, *columns, strict=True)
-    )
+    rows = ["".join(row) for row in zip(*columns, strict=True)]
+    headers = [f'<th scope="row">{word}' for word in labels.rows] or [""] * len(rows)
+    body = "".join(f"<tr>{header}{row}" for header, row in zip(headers, rows, strict=True))
     style = _column_width_attribute(cells, labels)
     opening = f'<table class="{_classes(cells, labels)}" data-val="{reference}"{style}>'
     return f"{opening}{_column_header(labels)}{body}</table>"
