@@ -18,14 +18,15 @@ def element_reference(reference: str, index: tuple[int, ...]) -> str:
     >>> element_reference("multi_head.Q[0]", (1,)), element_reference("multi_head.Q[0,1]", ())
     ('multi_head.Q[0,1]', 'multi_head.Q[0,1]')
     """
-    step, _, slices = reference.rstrip("]").partition("[")
-    full_index = slices.split(",") if slices else []
+    step, _, slice_index = reference.rstrip("]").partition("[")
+    axes = slice_index.split(",") if slice_index else []
+    # Each position replaces the first colon that is left, or follows an index without one.
     for position in index:
-        if ":" in full_index:
-            full_index[full_index.index(":")] = str(position)
+        if ":" in axes:
+            axes[axes.index(":")] = str(position)
         else:
-            full_index.append(str(position))
-    return f"{step}[{','.join(full_index)}]" if full_index else step
+            axes.append(str(position))
+    return f"{step}[{','.join(axes)}]" if axes else step
 
 
 class StepArray(np.ndarray):
@@ -69,7 +70,7 @@ def with_step(array: Array, step: str) -> StepArray:
 
 
 def step_name(array: np.ndarray) -> str | None:
-    """Return the name of the step that an array comes from, or None if unknown."""
+    """Return the name of the step that an array comes from, or None if it comes from none."""
     return array.step if isinstance(array, StepArray) else None
 
 
@@ -80,9 +81,9 @@ def index_in_step(array: np.ndarray, index: tuple[int, ...]) -> str:
 
 
 def row_reference(array: np.ndarray, row: int) -> str | None:
-    """Return the reference to a row of a `StepArray`, or None if its step is unknown.
+    """Return the reference to a row of a matrix, or None if it is not a step of an example.
 
-    If the array is a slice of the step, the reference names only the columns of the slice.
+    If the matrix is a slice of the step, the reference names only the columns of the slice.
 
     >>> row_reference(with_step(np.eye(3), "permutation.P")[1:, :2], 1)
     'permutation.P[2,0:2]'
