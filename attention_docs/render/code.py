@@ -19,7 +19,10 @@ def json_steps(steps: dict[str, Array]) -> str:
 
 
 def _json_value(value: Any) -> Any:
-    """Replace inf and nan, which JSON does not have, by strings, also in nested lists."""
+    """Return a number or nested lists of numbers, with strings for inf and nan.
+
+    JSON has no inf and nan.
+    """
     if isinstance(value, list):
         return [_json_value(item) for item in value]
     return value if np.isfinite(value) else str(value)
@@ -40,12 +43,12 @@ def numpy_steps(steps: dict[str, Array]) -> str:
 
 
 def _python_literal(array: Array) -> str:
-    nested_lists = repr(_round(to_numpy(array).tolist()))
+    nested_lists = repr(_round_floats(to_numpy(array).tolist()))
     return nested_lists.replace("inf", "np.inf").replace("nan", "np.nan")
 
 
-def _round(value: Any) -> Any:
+def _round_floats(value: Any) -> Any:
     """Round a float, or all floats in nested lists, to 15 significant digits."""
     if isinstance(value, list):
-        return [_round(item) for item in value]
+        return [_round_floats(item) for item in value]
     return float(f"{value:.15g}") if isinstance(value, float) else value

@@ -81,7 +81,7 @@ def latex_steps(steps: dict[str, Array]) -> str:
 
 
 def latex_name(name: str) -> str:
-    r"""Format the name of a step: symbols in italics, words upright, and the same in an index.
+    r"""Format the name of a step: a symbol in italics or words upright, and an index likewise.
 
     >>> print(latex_name("W_Q"), latex_name("X_kv"), latex_name("weights"))
     W_Q X_{kv} \text{weights}
@@ -96,7 +96,7 @@ def latex_name(name: str) -> str:
 
 
 def _format_index(parts: list[str]) -> str:
-    """Join the parts of an index with commas, and consecutive words with spaces."""
+    """Join the symbols and words of an index with commas, and consecutive words with spaces."""
     formatted: list[str] = []
     for is_word, group in groupby(parts, key=lambda part: len(part) > LONGEST_SYMBOL):
         if is_word:

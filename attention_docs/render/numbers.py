@@ -40,7 +40,7 @@ def number(value: float | bool) -> str:
 
 
 def typeset(text: str) -> str:
-    """Write the numbers of a text as print has them.
+    """Give the numbers of a text a minus sign, powers of ten and separated thousands.
 
     >>> typeset("goes from -2.0e-05 at 1024 to 24576 at 262144")
     'goes from −2.0·10⁻⁵ at 1024 to 24,576 at 262,144'
@@ -61,7 +61,7 @@ def drawn_number(value: float | bool) -> str:
 def exact_number(value: float) -> str:
     """Format a number that was chosen, such as a tick of an axis, without zeros at its end.
 
-    A number with more decimals than are shown is rounded as everywhere.
+    A number with more decimals than `number` shows is rounded, and keeps its zeros.
 
     >>> [exact_number(x) for x in (0.25, 65536, 1e-8, 2.5e-7, 1 / 3, 0.50001)]
     ['0.25', '65,536', '10⁻⁸', '2.5·10⁻⁷', '0.3333', '0.5000']
@@ -119,7 +119,7 @@ def html_number(value: float | bool) -> str:
 
 
 def raised_exponent(formatted: str) -> str:
-    """Write a formatted number in HTML.
+    """Write a formatted number in HTML, with its exponent as a power of ten.
 
     >>> raised_exponent("3.19e-06")
     '3.19 × 10<sup>−6</sup>'
