@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from attention_docs.arrays import Array
 from attention_docs.diagnosis import recipe
 from attention_docs.diagnosis.cases import example_call, expected_steps
-from attention_docs.diagnosis.mistakes import MISTAKES
+from attention_docs.diagnosis.mistakes import MISTAKES, Mistake
 from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.report import page_url
 
@@ -42,23 +42,21 @@ class PrintedNumber(NamedTuple):
 
 @dataclass(frozen=True)
 class KnownOutput:
-    """A known output of the example: a right one, or the output of a mistake.
+    """A known output of the example.
 
     Attributes:
-        summary: a noun phrase for the right output, or for the mistake.
-        is_correct: whether it is right.
+        summary: a noun phrase for what is printed, or for the mistake.
         rows: its numbers.
-        fix: the line that fixes the mistake.
-        address: the page that explains the mistake, below `docs/`.
-        anchor: the anchor of the mistake in the catalogue.
+        mistake: the mistake that gives this output; None if it is right.
     """
 
     summary: str
-    is_correct: bool
     rows: list[list[float]]
-    fix: str = ""
-    address: str = ""
-    anchor: str = ""
+    mistake: Mistake | None = None
+
+    @property
+    def is_correct(self) -> bool:
+        return self.mistake is None
 
 
 @dataclass(frozen=True)
@@ -69,15 +67,11 @@ class Diagnosis:
         rows: the parsed numbers.
         match: the known output that they match, if any.
         first_wrong: row and column of the first number that differs from the right output, if any.
-        expected: the right number there; None without a wrong number.
-        expected_shape: the numbers of rows and columns of the right output.
     """
 
     rows: list[list[float]]
     match: KnownOutput | None
     first_wrong: tuple[int, int] | None
-    expected: float | None
-    expected_shape: tuple[int, int]
 
 
 def diagnose(text: str) -> Diagnosis:
@@ -90,23 +84,15 @@ def diagnose(text: str) -> Diagnosis:
     ...    [ 5.8931, -0.0014,  5.9122], [ 2.9851,  1.9375,  2.7257]], dtype=torch.float64)''')
     >>> diagnosis.match.summary
     'unscaled scores'
-    >>> diagnosis.first_wrong, round(diagnosis.expected, 4)
-    ((0, 0), 0.2739)
+    >>> diagnosis.first_wrong
+    (0, 0)
     """
     printed_rows = parse_rows(text)
-    right_rows = known_outputs()[0].rows
     matches = (output for output in known_outputs() if is_match(printed_rows, output.rows))
-    first_wrong = first_difference(printed_rows, right_rows)
-    expected = None
-    if first_wrong:
-        i, j = first_wrong
-        expected = right_rows[i][j]
     return Diagnosis(
         rows=[[cell.number for cell in row] for row in printed_rows],
         match=next(matches, None),
-        first_wrong=first_wrong,
-        expected=expected,
-        expected_shape=shape(right_rows),
+        first_wrong=first_difference(printed_rows, right_output().rows),
     )
 
 
@@ -170,6 +156,10 @@ def first_difference(
     return None
 
 
+def right_output() -> KnownOutput:
+    return known_outputs()[0]
+
+
 @cache
 def known_outputs() -> tuple[KnownOutput, ...]:
     """Return the known outputs of the example without duplicates, the right one first."""
@@ -186,21 +176,14 @@ def all_outputs(call: Call) -> Iterator[KnownOutput]:
     """
     causal_call = replace(call, is_causal=True)
     for summary, array in right_matrices(call, causal_call).items():
-        yield KnownOutput(summary, is_correct=True, rows=as_rows(array))
+        yield KnownOutput(summary, as_rows(array))
     for mistake in MISTAKES:
         for variant, suffix in ((call, ""), (causal_call, ", with a causal mask")):
             try:
                 output = recipe.attend(variant, mistake.changes)
             except ValueError:  # the shapes do not fit
                 continue
-            yield KnownOutput(
-                mistake.summary + suffix,
-                is_correct=False,
-                rows=as_rows(output),
-                fix=mistake.fix,
-                address=mistake.address,
-                anchor=mistake.anchor,
-            )
+            yield KnownOutput(mistake.summary + suffix, as_rows(output), mistake)
 
 
 def right_matrices(call: Call, causal_call: Call) -> dict[str, Array]:
@@ -239,8 +222,8 @@ def as_data() -> list[dict[str, Any]]:
         {
             "summary": output.summary,
             "right": output.is_correct,
-            "fix": output.fix,
-            "anchor": output.anchor,
+            "fix": output.mistake.fix if output.mistake else "",
+            "anchor": output.mistake.anchor if output.mistake else "",
             "rows": rounded_rows(output.rows),
         }
         for output in known_outputs()
@@ -254,15 +237,16 @@ def format_diagnosis(diagnosis: Diagnosis) -> str:
         return f"This is {match.summary}."
     lines = [f"This is the output of {match.summary}." if match else "No known mistake gives this."]
     rows, columns = shape(diagnosis.rows)
-    expected_rows, expected_columns = diagnosis.expected_shape
+    right_rows = right_output().rows
+    expected_rows, expected_columns = shape(right_rows)
     if (rows, columns) != (expected_rows, expected_columns):
         lines.append(f"It is {rows} x {columns}; expected {expected_rows} x {expected_columns}.")
     if diagnosis.first_wrong:
         i, j = diagnosis.first_wrong
         lines.append(
             f"The first wrong number is {diagnosis.rows[i][j]:g} at [{i}, {j}]; "
-            f"expected {diagnosis.expected:.4f}."
+            f"expected {right_rows[i][j]:.4f}."
         )
-    if match:
-        lines += [f"    {match.fix}", f"    {page_url(match.address)}"]
+    if match and match.mistake:
+        lines += [f"    {match.mistake.fix}", f"    {page_url(match.mistake.address)}"]
     return "\n".join(lines).rstrip()

@@ -67,7 +67,6 @@ def test_mistake_is_recognised_in_format(to_text):
     diagnosis = diagnose(to_text(WRONG))
     assert diagnosis.match.summary == "a softmax over the queries"
     assert diagnosis.first_wrong == (0, 0)
-    assert diagnosis.expected == RIGHT[0, 0]
 
 
 @pytest.mark.parametrize("output", known_outputs(), ids=lambda output: output.summary)
