@@ -127,14 +127,7 @@ class Tape:
     def record(
         self, value: Any, operation: str, *inputs: int, **attributes: Any
     ) -> "RecordedArray":
-        """Record a node and return its array.
-
-        Args:
-            value: the result of the operation, a NumPy array.
-            operation: its name in the standard.
-            inputs: the indices of the nodes that it was applied to.
-            attributes: its other arguments.
-        """
+        """Record an operation on the nodes with these indices, and return its value as an array."""
         self.nodes.append(Node(operation, inputs, json_attributes(attributes)))
         return RecordedArray(self, len(self.nodes) - 1, value)
 
@@ -162,16 +155,11 @@ class Tape:
     def apply(
         self, operation: str, function: Callable[..., Any], *arguments: Any, **attributes: Any
     ) -> "RecordedArray":
-        """Apply an operation to arrays and numbers, and record it.
-
-        Args:
-            operation: its name in the standard.
-            function: computes it with NumPy.
-            arguments: the recorded arrays and the numbers that it is applied to.
-            attributes: its other arguments.
+        """Compute an operation with a function of NumPy, and record it.
 
         Raises:
-            UnknownOperationError: if an argument is neither; the message names the operation.
+            UnknownOperationError: if an argument is neither a recorded array nor a number; the
+                message names the operation.
         """
         dtypes = [array.dtype for array in arguments if isinstance(array, RecordedArray)]
         inputs = [self._input_node(argument, dtypes, operation) for argument in arguments]
