@@ -54,10 +54,10 @@ def dtype_of(xp: Any, name: str) -> Any:
 
 
 def with_transposed_memory(array: Any) -> Any:
-    """Return an equal array that is not contiguous: two of its axes are transposed in memory.
+    """Return an equal array that is not contiguous, as two of its axes are transposed in memory.
 
-    They are axes 1 and 2 of an array with four axes, as after the split of (b, n, h, d) rows into
-    heads. If one of the two has length 1, or the array has fewer axes, they are the last two axes.
+    In a (b, h, n, d) array, they are the axes of heads and positions, as after the split of rows
+    into heads. If one of these has length 1 or is missing, the last two axes are transposed.
 
     Raises:
         UnsupportedError: if the library has only contiguous arrays.
@@ -72,7 +72,7 @@ def with_transposed_memory(array: Any) -> Any:
 
 
 def to_numpy(result: Any) -> Array:
-    """Return a result as a float64 NumPy array.
+    """Return a result as a float64 NumPy array, which may share the memory of a PyTorch tensor.
 
     Raises:
         UnsupportedError: if it does not hold real numbers.
@@ -116,7 +116,7 @@ def gradients(
 def torch_gradients(
     function: Callable[..., Any], arguments: dict[str, Any], names: list[str], upstream: Any
 ) -> dict[str, Any]:
-    """Compute `gradients` in PyTorch.
+    """Return the gradients of `sum(output * upstream)`, computed by PyTorch, by argument.
 
     Raises:
         ValueError: if an argument gets no gradient, because the function detaches it.
@@ -132,7 +132,7 @@ def torch_gradients(
 def jax_gradients(
     function: Callable[..., Any], arguments: dict[str, Any], names: list[str], upstream: Any
 ) -> dict[str, Any]:
-    """Compute `gradients` in JAX, compiled if the function allows that."""
+    """Return the gradients of `sum(output * upstream)`, computed by JAX, by argument."""
     jax = importlib.import_module("jax")
     constants = {name: value for name, value in arguments.items() if name not in names}
     variables = {name: arguments[name] for name in names}
@@ -175,7 +175,9 @@ def read_layer(module: Any) -> LayerCall:
     d_model, width = weights["Q"].shape
     heads = head_count(module)
     if heads is None or width % heads:
-        raise LoadError(f"the number of its heads is not recognised; expected one of {HEADS}")
+        raise LoadError(
+            f"the number of its heads is not recognised; expected one of {HEAD_COUNT_ATTRIBUTES}"
+        )
     d_k = width // heads
     inputs = irregular_array(2, 5, d_model, start=5)  # two sequences of five tokens
     is_rotary = "position_embeddings" in inspect.signature(module.forward).parameters
@@ -228,13 +230,13 @@ def read_parameters(module: Any) -> tuple[dict[str, Array], dict[str, Array]]:
 
 
 # Attributes that hold the number of heads, in the modules of common packages.
-HEADS = ("num_heads", "n_head", "n_heads", "num_attention_heads", "heads", "nhead")
+HEAD_COUNT_ATTRIBUTES = ("num_heads", "n_head", "n_heads", "num_attention_heads", "heads", "nhead")
 
 
 def head_count(module: Any) -> int | None:
     """Return the number of heads in an attribute of a module or its configuration, if any."""
     for owner in (module, getattr(module, "config", None)):
-        for name in HEADS:
+        for name in HEAD_COUNT_ATTRIBUTES:
             if isinstance(getattr(owner, name, None), int):
                 return int(getattr(owner, name))
     return None

@@ -118,7 +118,7 @@ class Worker:
     def ask(self, message: object, time_limit_s: float) -> Any:
         """Send a message to the process, which is started if there is none, and await the answer.
 
-        Return None if the process ends or exceeds the time limit.
+        Return None if the process ends without an answer or exceeds the time limit.
         """
         if self.process is None:
             self.start()
@@ -235,13 +235,16 @@ def main(target: str) -> None:
 
 @contextlib.contextmanager
 def protected_streams() -> Iterator[tuple[io.BufferedReader, io.BufferedWriter, int]]:
-    """Reserve the pipes for messages and redirect stdout and stderr to a temporary file.
+    """Keep the pipes for messages, so that what the checked function prints cannot mix with them.
+
+    For the function, stdin is empty, and stdout and stderr are a temporary file.
 
     Yields:
         the pipes of messages and of answers, and the descriptor of the temporary file.
     """
     stdin, stdout, stderr = 0, 1, 2
-    messages, answers = os.fdopen(os.dup(stdin), "rb"), os.fdopen(os.dup(stdout), "wb")
+    messages = os.fdopen(os.dup(stdin), "rb")
+    answers = os.fdopen(os.dup(stdout), "wb")
     with tempfile.TemporaryFile() as file:
         null_device = os.open(os.devnull, os.O_RDONLY)
         os.dup2(null_device, stdin)  # a function that reads stdin gets end of file
@@ -329,7 +332,8 @@ def call_function(
     if description.is_required("out") and returned is None:
         returned = arguments[out_name]
     output, item = find_output(returned, case, description, settings)
-    problems = changed_input_problems(inputs, original_inputs)
+    changed_names = changed_inputs(inputs, original_inputs)
+    problems = [f"it changes its input {', '.join(changed_names)}"] if changed_names else []
     notes = []
     first_input = next(iter(inputs.values()))
     mismatches = dtype_or_device_mismatches(output, first_input)
@@ -341,14 +345,13 @@ def call_function(
     return Outcome(results, problems=tuple(problems), notes=tuple(notes), item=item)
 
 
-def changed_input_problems(inputs: dict[str, Any], original_inputs: dict[str, Array]) -> list[str]:
-    """Describe which arrays a call has changed in place, in a list of one or no problem."""
-    changed = [
+def changed_inputs(inputs: dict[str, Any], original_inputs: dict[str, Array]) -> list[str]:
+    """Return the names of the inputs that a call has changed in place."""
+    return [
         name
         for name, array in inputs.items()
         if not np.array_equal(original_inputs[name], libraries.to_numpy(array), equal_nan=True)
     ]
-    return [f"it changes its input {', '.join(changed)}"] if changed else []
 
 
 def output_from_layout(
@@ -389,7 +392,7 @@ def call_by_position(
 def to_argument(value: Any, case: Case, library: str, dtype: str) -> Any:
     """Convert an array, or each array of a tuple, to the function's library.
 
-    In a strided case it is not contiguous. Other values are returned as they are.
+    In a case about strides, the result is not contiguous. Other values are returned as they are.
     """
     if isinstance(value, tuple) and any(isinstance(item, np.ndarray) for item in value):
         return tuple(to_argument(item, case, library, dtype) for item in value)
