@@ -321,22 +321,16 @@ def call_function(
     if case.compares_gradients:
         return Outcome(gradients(function, case, description, settings, arguments))
     out_name = description.names.get("out", "")
-    inputs = {
-        name: arguments[name]
-        for name, value in values.items()
-        if isinstance(value, np.ndarray) and name != out_name
-    }
-    # Copies, because the NumPy array of a PyTorch tensor in float64 shares its memory.
-    original_inputs = {name: libraries.to_numpy(array).copy() for name, array in inputs.items()}
-    returned = call_by_position(function, arguments, description)
+    input_names = [
+        name for name, value in values.items() if isinstance(value, np.ndarray) and name != out_name
+    ]
+    returned, changed_names = call_and_compare(function, arguments, input_names, description)
     if description.is_required("out") and returned is None:
         returned = arguments[out_name]
     output, item = find_output(returned, case, description, settings)
-    changed_names = changed_inputs(inputs, original_inputs)
     problems = [f"it changes its input {', '.join(changed_names)}"] if changed_names else []
     notes = []
-    first_input = next(iter(inputs.values()))
-    mismatches = dtype_or_device_mismatches(output, first_input)
+    mismatches = dtype_or_device_mismatches(output, arguments[input_names[0]])
     if library == "torch":
         problems += mismatches
     elif case.dtype == "float32":
@@ -345,13 +339,22 @@ def call_function(
     return Outcome(results, problems=tuple(problems), notes=tuple(notes), item=item)
 
 
-def changed_inputs(inputs: dict[str, Any], original_inputs: dict[str, Array]) -> list[str]:
-    """Return the names of the inputs that a call has changed in place."""
-    return [
+def call_and_compare(
+    function: Callable[..., Any],
+    arguments: dict[str, Any],
+    input_names: list[str],
+    description: Description,
+) -> tuple[Any, list[str]]:
+    """Return what a call returns, and the names of the inputs that it changes in place."""
+    # Copies, because the NumPy array of a PyTorch tensor in float64 shares its memory.
+    original_inputs = {name: libraries.to_numpy(arguments[name]).copy() for name in input_names}
+    returned = call_by_position(function, arguments, description)
+    changed_names = [
         name
-        for name, array in inputs.items()
-        if not np.array_equal(original_inputs[name], libraries.to_numpy(array), equal_nan=True)
+        for name, original in original_inputs.items()
+        if not np.array_equal(original, libraries.to_numpy(arguments[name]), equal_nan=True)
     ]
+    return returned, changed_names
 
 
 def output_from_layout(
