@@ -157,15 +157,8 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
             recognised as query, key and value.
     """
     parameters = parameters_of(function)
-    names = match_names(parameters, settings)
+    names = infer_names(parameters, settings)
     is_module = hasattr(function, "named_parameters") and any(function.named_parameters())
-    # One argument often takes both a mask and a bias. With these settings it takes only a mask,
-    # whose values keep or hide a key.
-    if "mask" in names and settings.mask not in ("keep", "hide", "ones"):
-        names.setdefault("bias", names["mask"])
-    if not {*INPUTS, "x", "packed", "packed_key"} & names.keys():
-        # No name is recognised, so the arguments are taken to be in the usual order.
-        names |= dict(zip(INPUTS, parameters, strict=False))
     description = Description(
         libraries=(settings.library,) if settings.library else infer_libraries(function),
         names=names,
@@ -192,6 +185,21 @@ def missing_inputs(names: Mapping[str, str]) -> list[str]:
         return []
     required_names = ("query",) if "packed_key" in names else INPUTS
     return [name for name in required_names if name not in names]
+
+
+def infer_names(parameters: Mapping[str, inspect.Parameter], settings: Settings) -> dict[str, str]:
+    """Return the function's argument names, keyed by the names in `ARGUMENT_NAMES`.
+
+    If no name of an input is recognised, the arguments are taken to be in the usual order. An
+    argument for a mask is taken to accept a bias as well, unless the settings say that its values
+    keep or hide a key.
+    """
+    names = match_names(parameters, settings)
+    if "mask" in names and settings.mask not in ("keep", "hide", "ones"):
+        names.setdefault("bias", names["mask"])
+    if not {*INPUTS, "x", "packed", "packed_key"} & names.keys():
+        names |= dict(zip(INPUTS, parameters, strict=False))
+    return names
 
 
 def match_names(parameters: Mapping[str, inspect.Parameter], settings: Settings) -> dict[str, str]:
