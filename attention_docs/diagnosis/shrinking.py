@@ -156,15 +156,23 @@ def example_code(
         lines.append(f"{name} = {array_code(array, constructor, case.dtype or settings.dtype)}")
     if case.is_strided:
         lines.append("# each array a transposed view, which is not contiguous")
-    # Other arguments, such as the module of transformers, cannot be written as a literal.
-    argument_codes = [
-        f"{name}={name}" if name in arrays else f"{name}={value!r}"
-        for name, value in arguments.items()
-        if name in arrays or isinstance(value, int | float | tuple | None)
-    ]
     comment = describe_outcome(case, outcome, settings)
-    lines.append(f"{function}({', '.join(argument_codes)})  # {comment}")
+    lines.append(f"{function}({arguments_code(arguments)})  # {comment}")
     return "\n".join(lines)
+
+
+def arguments_code(arguments: dict[str, Any]) -> str:
+    """Return code that passes arrays as variables of the same names, and literals.
+
+    Other arguments, such as the module of transformers, are left out.
+    """
+    keywords = []
+    for name, value in arguments.items():
+        if isinstance(value, np.ndarray):
+            keywords.append(f"{name}={name}")
+        elif isinstance(value, int | float | tuple | None):
+            keywords.append(f"{name}={value!r}")
+    return ", ".join(keywords)
 
 
 def array_code(array: Array, constructor: str, dtype: str) -> str:
