@@ -181,13 +181,13 @@ class PrunedGraph:
         """
         first_step = {node: step for step, node in reversed(self.steps.items())}
         results = {*self.steps.values(), *(new for _, new in self.state_updates)}
-
-        def is_input(step: str, node: int) -> bool:
+        inputs = []
+        for step, node in self.steps.items():
             is_literal = self.nodes[node].operation == "asarray"
             is_used = any(node in self.ancestors[result] for result in results - {node})
-            return is_literal and is_used and step == first_step[node]
-
-        return [step for step, node in self.steps.items() if is_input(step, node)]
+            if is_literal and is_used and step == first_step[node]:
+                inputs.append(step)
+        return inputs
 
     @cached_property
     def shared(self) -> dict[str, int]:
