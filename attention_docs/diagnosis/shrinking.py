@@ -178,10 +178,7 @@ def arguments_code(arguments: dict[str, Any]) -> str:
 def array_code(array: Array, constructor: str, dtype: str) -> str:
     """Return code that creates an array with a constructor such as `np.array`.
 
-    Args:
-        array: the array.
-        constructor: the function of an array library, after the alias of the library.
-        dtype: the name of the dtype, unless the array is boolean.
+    The dtype of a boolean array is left out, because its elements imply it.
     """
     # `inf` and `nan` are not literals of Python.
     numbers = str(array.tolist()).replace("inf", 'float("inf")').replace("nan", 'float("nan")')

@@ -262,12 +262,7 @@ def run_case(
 ) -> Outcome:
     """Call the function with a case, and note its warnings and whether it prints.
 
-    Args:
-        function: the function.
-        case: the case.
-        description: the function's properties.
-        settings: how to call it.
-        stdout: the descriptor of the file or pipe that stdout is written to.
+    `stdout` is the descriptor of the file or pipe that the function prints to.
     """
     size_before = os.fstat(stdout).st_size
     with warnings.catch_warnings(record=True) as caught_warnings:

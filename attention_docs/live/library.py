@@ -357,11 +357,8 @@ class Namespace(ModuleType):
     def _fill(self, name: str, shape_or_array: Any, *fill: Any, **options: Any) -> RecordedArray:
         """Record the array of equal numbers that one of FILL_FUNCTIONS returns, as one node.
 
-        Args:
-            name: the name of the function.
-            shape_or_array: the shape, or for `zeros_like` and its kin an array of this shape.
-            fill: for `full` and `full_like`, the number.
-            options: the dtype and other keyword arguments.
+        Functions such as `zeros_like` take an array instead of a shape, and `full` and `full_like`
+        also the number.
         """
         value = getattr(NUMPY, name)(unwrap(shape_or_array), *fill, **options)
         fill_value = value.flat[0].item() if value.size else 0
