@@ -66,7 +66,7 @@ def graph(name: str) -> dict[str, Any]:
     if name in DRAWN_IN_BULK:
         return results_graph(name)
     pruned = PrunedGraph(name, record(name))
-    for node, literal_name in pruned.literals.items():
+    for node, literal_name in pruned.literal_names.items():
         check_literal(name, literal_name, pruned.nodes[node].literal)
     return pruned.as_json()
 
@@ -201,7 +201,7 @@ class PrunedGraph:
         }
 
     @cached_property
-    def literals(self) -> dict[int, str]:
+    def literal_names(self) -> dict[int, str]:
         """The names of the editable literals, by node."""
         shared_names = {node: name for name, node in self.shared.items()}
         return {self.steps[step]: step for step in self.inputs} | shared_names
@@ -212,7 +212,7 @@ class PrunedGraph:
 
         The nodes that the errors of the guards need are appended to `nodes`.
         """
-        editable_nodes = {*self.literals, *(old for old, _ in self.state_updates)}
+        editable_nodes = {*self.literal_names, *(old for old, _ in self.state_updates)}
         guards: dict[int, Guard] = {}
         for read_index, read in enumerate(self.recording.tape.reads):
             node = self.representative[read.node]
