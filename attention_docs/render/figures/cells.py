@@ -159,12 +159,12 @@ def draw_cells(
         is_short: whether printed numbers have two decimals, also after an edit.
     """
     values = np.asarray(matrix)
-    masked = ~values if values.dtype == bool else values == -np.inf
-    crossed = masked if hidden is None else masked | np.asarray(hidden)
+    is_masked = ~values if values.dtype == bool else values == -np.inf
+    is_crossed = is_masked if hidden is None else is_masked | np.asarray(hidden)
     body = []
     for index, value in np.ndenumerate(values):
         box = grid.box(*index)
-        if crossed[index]:
+        if is_crossed[index]:
             # An invisible box, so that a click on the cell reaches the page's script.
             cell = element("rect", **box, fill="none", pointer_events="all")
         else:
@@ -173,7 +173,7 @@ def draw_cells(
         body.append(tag_index(cell, matrix, index))
     attributes = {"data_val": step_name(matrix), "data_short": "" if is_short else None}
     group = element("g", *body, **attributes, **scale.group)
-    return group + draw_crosses(grid, crossed) + draw_grid_lines(grid)
+    return group + draw_crosses(grid, is_crossed) + draw_grid_lines(grid)
 
 
 def draw_coloured_box(
@@ -189,12 +189,6 @@ def draw_coloured_box(
         children.append(element("title", text_node(tooltip)))
     fill = scale.paint(value, OPACITY_UNDER_TEXT if has_numbers else OPACITY)
     return element("rect", *children, **box, **fill)
-
-
-def tag_step(svg: str, matrix: np.ndarray, attribute: str = "data_val") -> str:
-    """Wrap a drawing of a matrix in a group with the name of its step, if it has one."""
-    step = step_name(matrix)
-    return element("g", svg, **{attribute: step}) if step else svg
 
 
 def tag_index(svg: str, matrix: np.ndarray, index: tuple[int, ...]) -> str:
@@ -224,12 +218,12 @@ def draw_value(centre: tuple[float, float], value: float, has_numbers: bool, is_
     return label(*centre, text, fill=colour(None)) if text else ""
 
 
-def draw_crosses(grid: Grid, crossed: np.ndarray) -> str:
-    """Cross out the cells at which `crossed` is True, with a single path for all of them."""
+def draw_crosses(grid: Grid, is_crossed: np.ndarray) -> str:
+    """Cross out the cells at which a boolean matrix is True, with a single path for all of them."""
     width, height = (side - 2 * CROSS_MARGIN for side in grid.cell)
     cross = f"l{width:g} {height:g}m0 {-height:g}l{-width:g} {height:g}"
     path = ""
-    for row, column in np.argwhere(crossed):
+    for row, column in np.argwhere(is_crossed):
         x, y = grid.centre(row, column)
         path += f"M{x - width / 2:g} {y - height / 2:g}{cross}"
     if not path:
@@ -249,7 +243,10 @@ def draw_grid_lines(grid: Grid) -> str:
 
 
 def draw_mark(grid: Grid, mark: Mark, role: str | None) -> str:
-    """Draw a box around the marked row, column or cell, in the colour of a role."""
+    """Draw a box around the marked row, column or cell, in the colour of a role.
+
+    A mark `(None, None)` is around the whole matrix.
+    """
     row, column = mark
     return element(
         "rect",

@@ -12,6 +12,7 @@ from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     Html,
     Panel,
+    element,
     figure,
     label,
     text_width,
@@ -19,6 +20,7 @@ from attention_docs.render.figures.svg import (
     translated,
     vertical_label,
 )
+from attention_docs.render.references import step_name
 
 LABEL_MARGIN = 8  # beside the labels of rows, and above labels that read upwards
 LEGEND_GAP, BOTTOM_MARGIN = 10, 2  # below the cells, with a legend and without
@@ -89,7 +91,7 @@ def matrix_panel(
     are_upward = compact and widest_column_label > cell[0]
     colour_scale = scale_of(scale, "matrix", values, role)
     width = cell[0] * values.shape[1]
-    legend = _legend(colour_scale, values.dtype == bool, width, has_numbers)
+    legend = _legend(colour_scale, values, width, has_numbers)
     # The centred titles and the legend may be wider than the cells.
     overhang = max(0, max(legend.width, text_width(name), text_width(columns)) - width) / 2
     row_labels_width = max(map(text_width, row_labels)) + LABEL_MARGIN
@@ -99,7 +101,6 @@ def matrix_panel(
     rows_x = grid.x - row_labels_width - LINE_HEIGHT / 2
     draw_column_labels = cells.draw_upward_labels if are_upward else cells.draw_column_labels
     legend_top = grid.bottom + (LEGEND_GAP if legend.height else BOTTOM_MARGIN)
-    tagged_legend = cells.tag_step(legend.body, values, "data_scale") if legend.body else ""
     body = [
         title(grid.middle_x, LINE_HEIGHT / 2, name, role),
         label(grid.middle_x, 1.5 * LINE_HEIGHT, columns),
@@ -108,7 +109,7 @@ def matrix_panel(
         cells.draw_row_labels(grid, row_labels),
         cells.draw_cells(grid, values, colour_scale, crossed_out, has_numbers, compact),
         cells.draw_mark(grid, _checked_mark(mark, values.shape), role) if mark is not None else "",
-        translated(grid.middle_x - legend.width / 2, legend_top, tagged_legend),
+        translated(grid.middle_x - legend.width / 2, legend_top, legend.body),
     ]
     # The vertical label may be longer than the cells are high.
     height = max(legend_top + legend.height, grid.middle_y + text_width(rows) / 2)
@@ -134,16 +135,23 @@ def _cell_size(
     return cells.widen_to_labels(cell, column_labels), cell != cells.MIN_CELL
 
 
-def _legend(scale: Scale, is_mask: bool, width: float, has_numbers: bool) -> Panel:
+def _legend(scale: Scale, values: np.ndarray, width: float, has_numbers: bool) -> Panel:
     """Explain the symbols of a mask, or colours without numbers, centred in a width.
 
     The legend of printed numbers is empty.
     """
-    if not is_mask:
-        return Panel(0, 0, "", "") if has_numbers else scale.legend(width, OPACITY)
-    text = "✓ takes part, × does not"
-    width = max(width, text_width(text))
-    return Panel(width, LINE_HEIGHT, label(width / 2, LINE_HEIGHT / 2, text), "")
+    if values.dtype == bool:
+        text = "✓ takes part, × does not"
+        width = max(width, text_width(text))
+        return Panel(width, LINE_HEIGHT, label(width / 2, LINE_HEIGHT / 2, text), "")
+    if has_numbers:
+        return Panel(0, 0, "", "")
+    legend = scale.legend(width, OPACITY)
+    step = step_name(values)
+    if step is None:
+        return legend
+    # The page's script repaints the legend that has the name of an edited step.
+    return legend._replace(body=element("g", legend.body, data_scale=step))
 
 
 def _checked_hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray | None:
