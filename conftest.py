@@ -34,8 +34,8 @@ from attention_docs.__main__ import main
 from attention_docs.arrays import backend
 
 PROGRAM = "python -m attention_docs "
-# Optional libraries: the display name, and the option that requires the library, which is also the
-# name of the fixture that imports it.
+# Optional libraries by module: the name to print, and the option of pytest that requires the
+# library. A fixture of the same name as the option imports it.
 OPTIONAL = {"torch": ("PyTorch", "torch"), "cupy": ("CuPy", "gpu")}
 # Packages that `pip install .` leaves out but the package can import: pages show the output of
 # commands without them.
@@ -43,6 +43,7 @@ NOT_IN_MINIMAL_INSTALL = ("array_api_strict", "cupy", "jax", "ml_dtypes", "torch
 
 
 def pytest_addoption(parser):
+    """Add an option for each thing that must not be missing, and one for quick runs."""
     for option in ("browser", "torch", "gpu"):
         parser.addoption(f"--{option}", action="store_true", help=f"fail where {option} is missing")
     parser.addoption("--quick", action="store_true", help="only fast tests that need no built site")
@@ -59,6 +60,7 @@ def pytest_configure(config):
 
 @pytest.hookimpl(trylast=True)  # after -k and -m, so that the skipped representative is kept
 def pytest_collection_modifyitems(config, items):
+    """Deselect tests that --quick or a missing library rules out, and sort the others."""
     selected = [item for item in items if not (config.getoption("quick") and is_slow(item))]
     for library, (_, option) in OPTIONAL.items():
         if not config.getoption(option) and importlib.util.find_spec(library) is None:
@@ -68,14 +70,18 @@ def pytest_collection_modifyitems(config, items):
 
 
 def skip_all_as_one(items, library):
-    """Deselect the tests that need a missing library, but one, which is skipped with the reason."""
+    """Return the tests without those that need a missing library, except for one of these.
+
+    That one is marked to be skipped, with a reason that counts all of them.
+    """
     dependent = [item for item in items if needs(item, library)]
     if not dependent:
         return items
     display_name, _ = OPTIONAL[library]
     reason = f"{display_name} is missing, and with it {len(dependent)} tests that need it"
-    dependent[0].add_marker(pytest.mark.skip(reason=reason))
-    deselected = set(dependent[1:])
+    representative = dependent.pop(0)
+    representative.add_marker(pytest.mark.skip(reason=reason))
+    deselected = set(dependent)
     return [item for item in items if item not in deselected]
 
 
@@ -89,7 +95,10 @@ def needs(item, library):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Print how many examples agree with independent computations; with -v, print details."""
+    """Print how many examples agree with independent computations; with -v, print details.
+
+    A test records a comparison as the property `compared` of its report.
+    """
     comparisons = [
         value
         for report in terminalreporter.getreports("passed")
@@ -97,8 +106,8 @@ def pytest_terminal_summary(terminalreporter, config):
         if name == "compared"
     ]
     if comparisons:
-        count = len(comparisons)
-        terminalreporter.write_line(f"{count} examples agree with independent computations")
+        message = f"{len(comparisons)} examples agree with independent computations"
+        terminalreporter.write_line(message)
     if config.get_verbosity() > 0:
         for comparison in sorted(comparisons):
             terminalreporter.write_line(f"  {comparison}")
@@ -110,7 +119,7 @@ def is_slow(item):
 
 
 def slowest_files_first(items):
-    """Sort tests marked `first`, then files with slow tests, to the front.
+    """Return tests marked `first`, then the tests of files that have slow ones, then the others.
 
     Otherwise one process would still run a slow file when the others are done.
     """
@@ -131,17 +140,20 @@ class ByFile(LoadFileScheduling):
     """
 
     def _split_scope(self, nodeid):
+        """Return the name of the group of a test, whose tests run in the same process."""
         file = super()._split_scope(nodeid)
         return nodeid if has_independent_tests(self.config.rootpath / file) else file
 
 
 @functools.cache
 def has_independent_tests(file):
+    """Whether a file marks all its tests as `independent_tests`."""
     return "pytestmark = pytest.mark.independent_tests\n" in file.read_text(encoding="utf-8")
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
+    """Make pytest-xdist schedule tests by `ByFile`."""
     return ByFile(config, log)
 
 
@@ -154,16 +166,20 @@ def names_in_docstrings(request):
 
 
 def is_page_block(item):
+    """Whether a test is a code block of a page, which Sybil has collected."""
     return hasattr(item, "example") and hasattr(item.example, "document")
 
 
 def run_python(example):
-    """Run a block, as a doctest if it has prompts, and return the failures."""
+    """Run a block of Python in the namespace of its page, and return the failures as text.
+
+    A block with prompts is a doctest. Any other runs as a script, and fails if it raises.
+    """
     statements = doctest.DocTestParser().get_examples(example.parsed)
     if not statements:
         return PythonEvaluator()(example)
     failures = []
-    # Sybil's DocTest, because Python's copies the namespace.
+    # Python's own DocTest would copy the namespace, so that later blocks could not use its names.
     test = DocTest(statements, example.namespace, example.path, example.path, example.line, None)
     runner = doctest.DocTestRunner(verbose=False, optionflags=doctest.ELLIPSIS)
     runner.run(test, out=failures.append, clear_globs=False)
@@ -171,14 +187,18 @@ def run_python(example):
 
 
 def run_console(example):
-    """Run `$ python -m attention_docs ...` and compare its output, if the page has one."""
+    """Run a block like `$ python -m attention_docs show NAME`, and compare its output.
+
+    Without an output in the block, the command must succeed. `...` in the output stands for what
+    the page leaves out.
+    """
     command, _, expected = example.parsed.partition("\n")
     command = command.removeprefix("$ ")
     assert command.startswith(PROGRAM), f"only {PROGRAM}... can be checked: {command}"
     with contextlib.redirect_stdout(io.StringIO()) as output, minimal_install():
         status = main(shlex.split(command.removeprefix(PROGRAM)))
     printed = output.getvalue()
-    if expected:  # may contain "..." for what the page leaves out
+    if expected:
         assert doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS), printed
     else:
         assert status == 0, printed
