@@ -83,7 +83,7 @@ def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> st
     problems = []
 
     def expand_or_report(macro: re.Match[str], context: Context) -> str:
-        """Expand a macro, or append its error to the problems and leave it."""
+        """Expand a macro; if it is wrong, leave it and add a message to the problems."""
         try:
             return expand(macro, context, macros)
         except (LookupError, ValueError) as error:
@@ -98,13 +98,24 @@ def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> st
 
 
 def resolve_caption(markdown: str, macros: Macros) -> str:
-    """Replace the macros of a caption; errors are reported for the figure's own macro."""
+    r"""Replace the macros of a figure's caption.
+
+    Raises:
+        LookupError: if a macro is wrong. The page reports the error at its `\figure`.
+        ValueError: likewise.
+    """
     return substitute(markdown, lambda macro, context: expand(macro, context, macros))
 
 
 def substitute(markdown: str, expand: Callable[[re.Match[str], Context], str]) -> str:
-    """Replace anything that looks like a macro outside code by its expansion."""
-    pieces, end = [], 0
+    """Replace anything that looks like a macro outside code.
+
+    Args:
+        markdown: the text.
+        expand: returns the replacement of a macro from its match and its context.
+    """
+    pieces = []
+    end = 0  # of the last macro
     for macro, context in macros_in(markdown):
         pieces += [markdown[end : macro.start()], expand(macro, context)]
         end = macro.end()
@@ -112,7 +123,12 @@ def substitute(markdown: str, expand: Callable[[re.Match[str], Context], str]) -
 
 
 def expand(macro: re.Match[str], context: Context, macros: Macros) -> str:
-    """Expand a macro. Unknown names are TeX commands in a formula, and errors in text."""
+    """Return the expansion of a macro; in a formula, an unknown name is a TeX command and stays.
+
+    Raises:
+        LookupError: if the name is unknown in text, or the argument names something unknown.
+        ValueError: if the argument is malformed.
+    """
     if macro["name"] in macros:
         return macros[macro["name"]](macro["argument"], context)
     if context is Context.TEXT:
@@ -122,18 +138,16 @@ def expand(macro: re.Match[str], context: Context, macros: Macros) -> str:
 
 def macros_in(markdown: str) -> Iterator[tuple[re.Match[str], Context]]:
     """Yield anything that looks like a macro outside code, with its context."""
-    end = 0
-    for match in CODE_OR_MATH.finditer(markdown):
-        yield from macros_in_text(markdown, end, match.start())
-        if match["math"]:
-            for macro in MACRO.finditer(markdown, *match.span()):
-                yield macro, formula_context(markdown[match.start() : macro.start()])
-        end = match.end()
-    yield from macros_in_text(markdown, end, len(markdown))
-
-
-def macros_in_text(markdown: str, start: int, end: int) -> Iterator[tuple[re.Match[str], Context]]:
-    return ((macro, Context.TEXT) for macro in MACRO.finditer(markdown, start, end))
+    text_start = 0
+    for code_or_math in CODE_OR_MATH.finditer(markdown):
+        for macro in MACRO.finditer(markdown, text_start, code_or_math.start()):
+            yield macro, Context.TEXT
+        if code_or_math["math"]:
+            for macro in MACRO.finditer(markdown, *code_or_math.span()):
+                yield macro, formula_context(markdown[code_or_math.start() : macro.start()])
+        text_start = code_or_math.end()
+    for macro in MACRO.finditer(markdown, text_start):
+        yield macro, Context.TEXT
 
 
 def formula_context(tex_before: str) -> Context:
@@ -142,18 +156,20 @@ def formula_context(tex_before: str) -> Context:
     >>> formula_context(r"$$ Q = ").name, formula_context(r"$$ \frac{").name
     ('TOP', 'FORMULA')
     """
+    # Inside `\frac{` or `\begin{cases}`, for example, a delimiter before the macro is still open.
     is_nested = any(tex_before.count(start) != tex_before.count(end) for start, end in DELIMITERS)
     is_displayed = tex_before.startswith("$$")
     return Context.TOP if is_displayed and not is_nested else Context.FORMULA
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun, for an error message.
+def with_plural(number: int, noun: str) -> str:
+    """Return a number followed by its noun, which is in the plural unless the number is 1.
 
-    >>> counted(1, "field"), counted(2, "field")
+    >>> with_plural(1, "field"), with_plural(2, "field")
     ('1 field', '2 fields')
     """
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    plural = noun if number == 1 else f"{noun}s"
+    return f"{number} {plural}"
 
 
 def split_fields(argument: str, *names: str) -> list[str]:
@@ -171,9 +187,10 @@ def split_fields(argument: str, *names: str) -> list[str]:
     fields = [" ".join(field.split()) for field in argument.split("|")]
     expected = f"expected {len(names)}: {' | '.join(names)}"
     if len(fields) != len(names):
-        raise ValueError(f"argument has {counted(len(fields), 'field')}; {expected}")
-    if not all(fields):
-        raise ValueError(f"argument has an empty field {names[fields.index('')]!r}; {expected}")
+        raise ValueError(f"argument has {with_plural(len(fields), 'field')}; {expected}")
+    for name, field in zip(names, fields, strict=True):
+        if not field:
+            raise ValueError(f"argument has an empty field {name!r}; {expected}")
     return fields
 
 
@@ -195,10 +212,9 @@ def value(reference: str, steps_of: StepsOf, context: Context) -> str:
     \val{self_attention.Q}
     """
     reference = reference.replace(" ", "")
-    array_or_shape = look_up(reference, steps_of)
-    if isinstance(array_or_shape, tuple):
-        return format_shape(array_or_shape, reference, context)
-    array = array_or_shape
+    array = look_up(reference, steps_of)
+    if isinstance(array, tuple):
+        return format_shape(array, reference, context)
     if context is Context.TEXT:
         return format_inline(array, reference)
     if context is Context.TOP and array.ndim in (1, 2):
@@ -238,7 +254,7 @@ def size_of(array: Array, step: str, index: str) -> Array:
     try:
         return apply_index(np.asarray(array.shape), index)
     except LookupError:
-        sizes = counted(array.ndim, "size")
+        sizes = with_plural(array.ndim, "size")
         raise LookupError(f"{step}.shape has {sizes}; index {index} is out of range") from None
 
 
@@ -256,29 +272,33 @@ def look_up_array(reference: str, steps_of: StepsOf) -> np.ndarray:
 
 
 def look_up_labels(reference: str) -> tuple[list[str], ...]:
-    """Return the words along each axis of a reference, or nothing if its example names none.
+    """Return the words along each axis of what a reference names.
 
-    >>> look_up_labels("course_formula.V[4]")
+    The axes are those that its index leaves. The result is empty if the example has no words for
+    the step, or the reference is to a shape or malformed.
+
+    >>> look_up_labels("course_formula.V[4]")  # a row of V, whose features have names
     (['air', 'water', 'action', 'reason'],)
     """
     match = REFERENCE.fullmatch(reference.replace(" ", ""))
     if not match or match["shape"]:
         return ()
     labels = examples.labels(match["example"], match["step"])
-    indices = (match["index"] or "[:]")[1:-1].split(",")
-    indices += [":"] * (len(labels) - len(indices))
-    # Not strict, because `labels` is empty if the example names no words.
+    indices = match["index"].strip("[]").split(",") if match["index"] else []
+    indices += [":"] * (len(labels) - len(indices))  # an index may leave out the last axes
+    # Not strict, because `labels` is empty if the example has no words for the step.
     return tuple(words for words, index in zip(labels, indices, strict=False) if index == ":")
 
 
 def format_shape(shape: tuple[int, ...], reference: str, context: Context) -> str:
+    """Format a shape like `3 × 2`, as HTML in text and as TeX in a formula, with its reference."""
     if context is Context.TEXT:
         return reference_span(" × ".join(map(str, shape)), reference)
     return with_reference(r" \times ".join(map(str, shape)), reference)
 
 
 def apply_index(array: Array, index: str | None) -> Array:
-    """Return the elements of an array at an index in NumPy's notation, by default all.
+    """Return the elements of an array at an index in NumPy's notation; without an index, all.
 
     >>> print(apply_index(np.array([[1, 2], [3, 4]]), "[:,1]"))
     [2 4]
@@ -287,9 +307,10 @@ def apply_index(array: Array, index: str | None) -> Array:
         return array
     if not re.fullmatch(r"\[(-?\d+|:)(,(-?\d+|:))*\]", index):
         raise ValueError(f"index {index} is not understood; expected [0], [0,1] or [:,1]")
-    axes = index.strip("[]").split(",")
+    positions = index.strip("[]").split(",")
+    key = tuple(slice(None) if position == ":" else int(position) for position in positions)
     try:
-        return array[tuple(slice(None) if axis == ":" else int(axis) for axis in axes)]
+        return array[key]
     except IndexError:
         shape = " x ".join(map(str, array.shape))
         raise LookupError(f"index {index} is outside the shape {shape}") from None
@@ -317,9 +338,9 @@ def reference_span(number: str, reference: str) -> str:
 
 
 def number(expression: str, context: Context) -> str:
-    r"""Format the result of arithmetic on numbers that the text chooses.
+    r"""Format the exact result of arithmetic on numbers that the text chooses.
 
-    It is an exact fraction, or a decimal if the expression has one.
+    It is a decimal if the expression has one, and otherwise a whole number or a fraction.
 
     Raises:
         ValueError: if the expression is not arithmetic on numbers.

@@ -26,10 +26,10 @@ from attention_docs.publish.before.controls import control
 from attention_docs.publish.before.values import (
     StepsOf,
     computed_span,
-    counted,
     format_inline,
     look_up_array,
     split_fields,
+    with_plural,
 )
 
 BOX = """\
@@ -108,7 +108,7 @@ def dare(argument: str, steps_of: StepsOf) -> str:
     sliders = [parse_slider(text) for text in slider_texts.split(";")]
     answer_numbers = [number.strip() for number in answer_text.split(";")]
     if len(answer_numbers) != len(sliders):
-        numbers = counted(len(answer_numbers), "number")
+        numbers = with_plural(len(answer_numbers), "number")
         raise ValueError(f"answer has {numbers}; expected {len(sliders)}, one per slider")
     answer = {}
     answer_parts = []
