@@ -1,7 +1,7 @@
 r"""Measured results, for the macro `\measured`, from the files in `results/`."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,13 @@ from attention_docs.render.numbers import raised_exponent, typeset
 
 RESULTS = Path(__file__).parents[3] / "results"
 
+Row = tuple[tuple[str, ...], list[Any]]  # the keys that lead to a row, and its values
+
 
 def measured(reference: str, folder: Path = RESULTS) -> str:
     """Format a measured result, like `parity.largest_error.float32.self.NumPy`, to three digits.
 
-    More digits would be noise. If the reference leads to a nested dictionary, its innermost
-    dictionaries become the rows of a Markdown table without a header, each after its keys, and the
-    numbers of a column have the same number of decimals.
+    More digits would be noise. A reference to a nested dictionary gives the rows of a table.
 
     Args:
         reference: the name of a file without `.json`, then keys and indices.
@@ -26,6 +26,21 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
         LookupError: if the file or a key is unknown; the message lists the known ones.
         ValueError: if the reference leads to several values without keys for a row.
     """
+    data = look_up_result(reference, folder)
+    rows = list(named_rows(data))
+    if not rows:
+        return computed_span(format_value(data))
+    if not all(keys for keys, _ in rows):
+        raise ValueError(f"expected a value or named rows; {reference} has rows without names")
+    return table_rows(rows)
+
+
+def look_up_result(reference: str, folder: Path) -> Any:
+    """Return the part of a file of results to which a reference leads.
+
+    Raises:
+        LookupError: if the file or a key is unknown; the message lists the known ones.
+    """
     file_name, *keys = reference.split(".")
     data = load_results(file_name, folder)
     for key in keys:
@@ -33,18 +48,7 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
         if key not in items:
             raise LookupError(f"key {key!r} is unknown; expected one of {', '.join(items)}")
         data = items[key]
-    rows = list(named_rows(data))
-    if not rows:
-        return computed_span(format_value(data))
-    names_of_rows, values_of_rows = zip(*rows, strict=True)
-    if not all(names_of_rows):
-        raise ValueError(f"expected a value or named rows; {reference} has rows without names")
-    columns = map(format_column, zip(*values_of_rows, strict=True))
-    texts_of_rows = zip(*columns, strict=True)
-    return "\n".join(
-        table_row([*names, *map(computed_span, texts)])
-        for names, texts in zip(names_of_rows, texts_of_rows, strict=True)
-    )
+    return data
 
 
 def load_results(name: str, folder: Path = RESULTS) -> Any:
@@ -66,7 +70,7 @@ def items_by_key(data: object) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def named_rows(data: object, *keys: str) -> Iterator[tuple[tuple[str, ...], list[Any]]]:
+def named_rows(data: object, *keys: str) -> Iterator[Row]:
     """Yield the keys that lead to each innermost list or dictionary, and its values.
 
     Args:
@@ -84,15 +88,29 @@ def named_rows(data: object, *keys: str) -> Iterator[tuple[tuple[str, ...], list
         yield keys, list(items.values())
 
 
-def table_row(cells: Iterable[str]) -> str:
-    return f"| {' | '.join(cells)} |"
+def table_rows(rows: Sequence[Row]) -> str:
+    """Return rows of a Markdown table, without a header: first the keys of a row, then its values.
+
+    All rows have equally many values.
+
+    >>> print(table_rows([(("self",), [0.25]), (("cross",), [1.0])]).replace(" data-computed", ""))
+    | self | <span>0.25</span> |
+    | cross | <span>1.00</span> |
+    """
+    columns = zip(*(values for _, values in rows), strict=True)
+    texts_of_rows = zip(*map(format_column, columns), strict=True)
+    lines = []
+    for (keys, _), texts in zip(rows, texts_of_rows, strict=True):
+        cells = [*keys, *map(computed_span, texts)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def format_column(values: Sequence[float | int | str]) -> list[str]:
-    """Format the values of a table column, the floats with the same number of decimals.
+    """Format the values of a table column, with the same number of decimals for all floats.
 
-    It is the largest number of decimals that a float has by itself. A zero gets no decimals, and a
-    column with a power of ten is not padded at all.
+    This is the number of decimals of the float that alone would have most. A zero has none, and if
+    a value is written with a power of ten, each is formatted alone.
 
     >>> format_column([0.77246, 0.0645, 0.0]), format_column([1.2e-7, 0.5])
     (['0.7725', '0.0645', '0'], ['1.2 × 10<sup>−7</sup>', '0.5'])
@@ -112,9 +130,10 @@ def format_column(values: Sequence[float | int | str]) -> list[str]:
 
 
 def format_value(value: float | int | str) -> str:
-    """Format a value; a float is rounded to three digits.
+    """Format one value; a float is rounded to three digits.
 
-    Only a float that rounding changed keeps its trailing zeros, which show its precision.
+    A float that rounding has changed keeps its trailing zeros, which show its precision. The zeros
+    of an exact one are left out.
 
     >>> format_value(23.044), format_value(90.0), format_value(0.013)
     ('23.0', '90', '0.013')
