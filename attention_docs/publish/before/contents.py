@@ -40,7 +40,9 @@ PROGRESS = """\
 </details>"""
 
 
-def contents(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> str:
+def contents(
+    section_title: str, nav: Nav, page_files: PageFiles, page: str, *, has_minutes: bool = False
+) -> str:
     """Return a list of the pages of a section, in the order of `nav`, with their descriptions.
 
     The search excludes the descriptions, because it finds the pages themselves.
@@ -50,6 +52,7 @@ def contents(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> 
         nav: the navigation, as in mkdocs.yml.
         page_files: the files of the pages.
         page: the path of the page that shows the list, for relative links.
+        has_minutes: whether to add the time to read each page.
 
     Raises:
         LookupError: if there is no such section, or a page of it lacks a title or a description.
@@ -71,24 +74,12 @@ def contents(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> 
     1. [The end](../end.md)<br><span data-search-exclude>What to read next.</span>
     """
     items = section_items(section_title, nav)
-    return "\n".join(list_lines(items, page_files, posixpath.dirname(page)))
-
-
-def lessons(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> str:
-    """Return the list that `contents` returns, with the reading time of each page.
-
-    >>> pages = {"one.md": PageFile("one.md", "---\\ndescription: Why.\\n---\\n# One\\n\\nA text.")}
-    >>> print(lessons("Course", [{"Course": ["one.md"]}], pages, "order.md").partition("<br>")[0])
-    1. [One](one.md), <span data-computed>1</span> minute
-    """
-    folder = posixpath.dirname(page)
-    return "\n".join(
-        list_lines(section_items(section_title, nav), page_files, folder, has_minutes=True)
-    )
+    folder = posixpath.dirname(page) or "."
+    return "\n".join(list_lines(items, page_files, folder, has_minutes=has_minutes))
 
 
 def minutes(section_title: str, nav: Nav, page_files: PageFiles) -> str:
-    """Return the minutes that it takes to read the pages of a section."""
+    """Return the number of minutes that it takes to read all pages of a section, as HTML."""
     paths = page_paths(section_items(section_title, nav))
     total = sum(reading_minutes(page_files[path]) for path in paths if path in page_files)
     return computed_span(str(total))
@@ -100,12 +91,24 @@ def reading_minutes(page_file: PageFile) -> int:
     >>> reading_minutes(PageFile("a.md", "one word " * 200 + "and $x$\\n\\n$$\\ny\\n$$\\n"))
     3
     """
-    text: str = page_file.prose
-    matches = list(CODE_OR_MATH.finditer(text))
-    displays: int = sum(bool(match["fence"]) or match[0].startswith("$$") for match in matches)
-    displays += sum(match["name"] == "figure" for match in MACRO.finditer(text))
-    words = len(words_of_prose(text))
-    return math.ceil(words / WORDS_PER_MINUTE + displays * MINUTES_PER_DISPLAY)
+    text = page_file.prose
+    displays = 0
+    for code_or_math in CODE_OR_MATH.finditer(text):
+        displays += bool(code_or_math["fence"]) or code_or_math[0].startswith("$$")
+    for macro in MACRO.finditer(text):
+        displays += macro["name"] == "figure"
+    word_count = len(words_of_prose(text))
+    return math.ceil(word_count / WORDS_PER_MINUTE + displays * MINUTES_PER_DISPLAY)
+
+
+def reading_time(page_file: PageFile) -> str:
+    """Return how long it takes to read a page, as HTML.
+
+    >>> reading_time(PageFile("a.md", "A short text."))
+    '<span data-computed>1</span> minute'
+    """
+    count = reading_minutes(page_file)
+    return f"{computed_span(str(count))} {'minute' if count == 1 else 'minutes'}"
 
 
 def words_of_prose(text: str) -> list[str]:
@@ -117,7 +120,7 @@ def words_of_prose(text: str) -> list[str]:
 
 
 def list_lines(
-    items: Nav, page_files: PageFiles, folder: str, *, has_minutes: bool = False
+    items: Nav, page_files: PageFiles, folder: str, *, has_minutes: bool
 ) -> Iterator[str]:
     """Yield the lines of a numbered list of pages; nested sections are collapsed.
 
@@ -134,14 +137,10 @@ def list_lines(
             yield "\n</details>\n"
         elif page_file := page_files.get(target):
             heading, description = title_and_description(page_file)
-            link = posixpath.relpath(target, folder or ".")
+            link = f"[{escape_markdown(title or heading)}]({posixpath.relpath(target, folder)})"
+            time = f", {reading_time(page_file)}" if has_minutes else ""
             excerpt = f"<span data-search-exclude>{escape_markdown(description)}</span>"
-            reading_time = f", {in_minutes(reading_minutes(page_file))}" if has_minutes else ""
-            yield f"1. [{escape_markdown(title or heading)}]({link}){reading_time}<br>{excerpt}"
-
-
-def in_minutes(count: int) -> str:
-    return f"{computed_span(str(count))} {'minute' if count == 1 else 'minutes'}"
+            yield f"1. {link}{time}<br>{excerpt}"
 
 
 def overview(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> str:
@@ -167,10 +166,11 @@ def overview(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> 
     | [`softmax`](../a.md#attention_docs.softmax.softmax)
     """
     rows = ["| name | in one line |", "| --- | --- |"]
+    folder = posixpath.dirname(page) or "."
     for reference_page in page_paths(section_items(section_title, nav)):
         if reference_page not in page_files:
             continue
-        link = posixpath.relpath(reference_page, posixpath.dirname(page) or ".")
+        link = posixpath.relpath(reference_page, folder)
         for object_path in DIRECTIVE.findall(page_files[reference_page].prose):
             name = object_path.rpartition(".")[2]
             rows.append(f"| [`{name}`]({link}#{object_path}) | {summary(object_path)} |")
@@ -178,9 +178,14 @@ def overview(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> 
 
 
 def progress(section_title: str, nav: Nav, page: str) -> str:
-    """Return the position of a page in a section, which unfolds to a list of the section's pages.
+    """Return Markdown like “Course, page 2 of 10”, which unfolds to a list of the section's pages.
 
-    The result is empty for a page of another section. `nav` must have a title for each page.
+    It is empty for a page of another section.
+
+    Args:
+        section_title: the title of the section.
+        nav: the navigation, which must have a title for each page of the section.
+        page: the path of the page.
 
     >>> nav = [{"Course": [{"Scores": "course/one.md"}, {"Heads": "course/two.md"}]}]
     >>> print(progress("Course", nav, "course/two.md").replace(" data-computed", ""))
@@ -197,23 +202,23 @@ def progress(section_title: str, nav: Nav, page: str) -> str:
     titles = {path: title for title, path in map(title_and_target, items)}
     if page not in titles:
         return ""
-    position, count = list(titles).index(page) + 1, len(titles)
     folder = posixpath.dirname(page) or "."
-    links = [
-        f"1. **{title}**" if path == page else f"1. [{title}]({posixpath.relpath(path, folder)})"
-        for path, title in titles.items()
-    ]
+    links = {
+        path: f"1. [{title}]({posixpath.relpath(path, folder)})" for path, title in titles.items()
+    }
+    links[page] = f"1. **{titles[page]}**"
+    position = list(titles).index(page) + 1
     return PROGRESS.format(
-        share_read=position / count,
+        share_read=position / len(titles),
         section=section_title,
         position=computed_span(str(position)),
-        count=computed_span(str(count)),
-        links="\n".join(links),
+        count=computed_span(str(len(titles))),
+        links="\n".join(links.values()),
     )
 
 
 def section_items(section_title: str, nav: Nav) -> Nav:
-    """Return the items of the first section with a title.
+    """Return the pages and nested sections of the first section with a title, as in `nav`.
 
     >>> section_items("Nope", [{"Home": "index.md"}, {"Chapters": [{"Scores": ["root.md"]}]}])
     Traceback (most recent call last):
@@ -230,7 +235,7 @@ def section_items(section_title: str, nav: Nav) -> Nav:
 
 
 def sections(nav: Nav) -> Iterator[tuple[str, Nav]]:
-    """Yield the title and the items of each section, in pre-order."""
+    """Yield the title and the items of each section, an outer section before those in it."""
     for title, target in map(title_and_target, nav):
         if isinstance(target, list):
             yield title or "", target
@@ -247,7 +252,7 @@ def page_paths(items: Nav) -> Iterator[str]:
 
 
 def title_and_target(item: str | dict[str, Any]) -> tuple[str | None, Any]:
-    """Return the title of an item of `nav`, if it has one, and its page or nested items."""
+    """Return the title of an item of `nav`, or None, and the path of its page or its items."""
     if isinstance(item, str):
         return None, item
     ((title, target),) = item.items()
@@ -255,15 +260,18 @@ def title_and_target(item: str | dict[str, Any]) -> tuple[str | None, Any]:
 
 
 def title_and_description(page_file: PageFile) -> tuple[str, str]:
-    """Return the title and the description of a page file.
+    """Return the title of a page, its first heading, and its description, from its front matter.
 
     >>> title_and_description(PageFile("a.md", "# A title"))
     Traceback (most recent call last):
     LookupError: docs/a.md has no description
     """
-    title, description = TITLE.search(page_file.prose), page_file.settings.get("description")
-    if not title or not description:
-        raise LookupError(f"{page_file.file} has no {'description' if title else 'title'}")
+    title = TITLE.search(page_file.prose)
+    description = page_file.settings.get("description")
+    if not title:
+        raise LookupError(f"{page_file.file} has no title")
+    if not description:
+        raise LookupError(f"{page_file.file} has no description")
     return title[1], description
 
 

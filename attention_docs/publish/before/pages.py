@@ -170,6 +170,7 @@ class MarkdownConverter:
         steps = self.project.examples.steps
         steps_with_references = self.project.examples.steps_with_references
         add_insert = self.inserts.add
+        navigation = (self.nav, self.page_files, page_file.path)
         macros: Macros = {
             # A step of an example, rounded: `example.step`. `[0]`, `[:,1]` and `[0,1]` index it,
             # `.shape` is its shape, `.shape[0]` one of its sizes:
@@ -191,19 +192,13 @@ class MarkdownConverter:
             # Both sentences of the course in large words, with the shares of each word:
             "sentences": lambda _, __: sentences(steps_with_references, add_insert),
             # The pages of a section of `nav`:
-            "contents": lambda name, _: contents.contents(
-                name, self.nav, self.page_files, page_file.path
-            ),
+            "contents": lambda title, _: contents.contents(title, *navigation),
             # The same with the time it takes to read each page:
-            "lessons": lambda name, _: contents.lessons(
-                name, self.nav, self.page_files, page_file.path
-            ),
+            "lessons": lambda title, _: contents.contents(title, *navigation, has_minutes=True),
             # The time it takes to read the pages of a section, in running text:
-            "minutes": lambda name, _: contents.minutes(name, self.nav, self.page_files),
+            "minutes": lambda title, _: contents.minutes(title, self.nav, self.page_files),
             # The public names that the pages of a section document:
-            "overview": lambda name, _: contents.overview(
-                name, self.nav, self.page_files, page_file.path
-            ),
+            "overview": lambda title, _: contents.overview(title, *navigation),
             # A button that copies the code of a section of this page:
             "program": lambda heading, _: add_insert(
                 sessions.copy_button(page_file.prose, heading)
