@@ -76,7 +76,8 @@ CELL = (
     ' tabindex="{tabindex}"></button></td>'
 )
 ITERATIONS = re.compile(r"(\d+) steps")
-RANGE = "1, 2, 4 or 0.5 to 4 by 0.25"
+NUMBER_RANGE = re.compile(r"(?P<first>.+) to (?P<last>.+) by (?P<step>.+)")
+EXPECTED_NUMBERS = "1, 2, 4 or 0.5 to 4 by 0.25"
 
 
 def control(argument: str, steps_of: StepsOf) -> str:
@@ -103,57 +104,71 @@ data-stops="-1 0 1" min="0" max="2" value="1" aria-valuetext="0"></label>
     <small data-computed style="--own:0.5" aria-hidden="true"><span>−1</span><span>1</span></small>
     </div>
     """
-    reference, name, numbers = split_fields(
-        argument, "example.input[index]", "name", f"numbers, such as {RANGE}"
+    reference, name, choice = split_fields(
+        argument, "example.input[index]", "name", f"numbers, such as {EXPECTED_NUMBERS}"
     )
     reference = reference.replace(" ", "")
     value = look_up_array(reference, steps_of)
     if value.dtype == bool and value.ndim == 2:
-        return cells(reference, name, value, numbers.split(","))
+        return mask_html(reference, name, value, choice)
     if value.shape not in ((), (2,)):
         raise ValueError(
             f"{reference} has shape {value.shape}; expected one number, two, or a boolean matrix"
         )
-    if iterations := ITERATIONS.fullmatch(numbers):
-        return training(reference, name, value, int(iterations[1]))
+    if iterations := ITERATIONS.fullmatch(choice):
+        return training_html(reference, name, value, int(iterations[1]))
     if value.ndim:
-        return arrow(reference, name, value, stops(numbers))
-    return slider(reference, name, value, stops(numbers))
+        return arrow_html(reference, name, value, parse_stops(choice))
+    return slider_html(reference, name, value, parse_stops(choice))
 
 
-def slider(reference: str, name: str, value: Array, numbers: list[Decimal]) -> str:
-    """Return the HTML of a slider for one number."""
-    floats = [float(number) for number in numbers]
-    if float(value) not in floats:
+def slider_html(reference: str, name: str, value: Array, stops: list[Decimal]) -> str:
+    """Return the HTML of a slider for one number.
+
+    Args:
+        reference: the reference to the number.
+        name: the label of the slider.
+        value: the number of the example, at which the slider starts.
+        stops: the numbers at which the slider can stop, in its order.
+    """
+    position = next((i for i, stop in enumerate(stops) if float(stop) == float(value)), None)
+    if position is None:
         raise ValueError(
             f"{reference} is {float(value):g}; expected one of the slider's numbers, "
-            f"{', '.join(map(str, numbers))}"
+            f"{', '.join(map(str, stops))}"
         )
-    position = floats.index(float(value))
+    first_and_last = (stops[0], stops[-1])
     return SLIDER.format(
         reference=reference,
         name=escape(name),
-        stops=" ".join(map(str, numbers)),
-        last=len(numbers) - 1,
+        stops=" ".join(map(str, stops)),
+        last=len(stops) - 1,
         position=position,
-        text=numbers[position],
+        text=stops[position],
         number=format_inline(value, reference),
-        own=position / (len(numbers) - 1),
-        ends="".join(f"<span>{_in_short(end)}</span>" for end in (numbers[0], numbers[-1])),
+        own=position / (len(stops) - 1),
+        ends="".join(f"<span>{short_number(stop)}</span>" for stop in first_and_last),
     )
 
 
-def _in_short(number: Decimal) -> str:
-    """Return a number without zeros at its end.
+def short_number(number: Decimal) -> str:
+    """Return a number without zeros after its last digit.
 
-    >>> _in_short(Decimal("-0.50")), _in_short(Decimal(1024))
+    >>> short_number(Decimal("-0.50")), short_number(Decimal(1024))
     ('−0.5', '1,024')
     """
     return f"{number.normalize():,f}".replace("-", "−")
 
 
-def training(reference: str, name: str, value: Array, count: int) -> str:
-    """Return the HTML of a control that repeats an example up to `count` times."""
+def training_html(reference: str, name: str, value: Array, count: int) -> str:
+    """Return the HTML of a control that repeats an example up to `count` times.
+
+    Args:
+        reference: the reference to an input, whose edit starts the repetitions over.
+        name: the name of the control.
+        value: the number of the input.
+        count: the largest number of repetitions.
+    """
     example = reference.partition(".")[0]
     if not hasattr(examples.load(example), "iteration"):
         raise ValueError(f"example {example} cannot be repeated: it has no function `iteration`")
@@ -166,12 +181,19 @@ def training(reference: str, name: str, value: Array, count: int) -> str:
     )
 
 
-def arrow(reference: str, name: str, row: Array, numbers: list[Decimal]) -> str:
-    """Return the HTML of a slider for each of two numbers, which are an arrow in a figure."""
+def arrow_html(reference: str, name: str, row: Array, stops: list[Decimal]) -> str:
+    """Return the HTML of a slider for each of two numbers, which are an arrow in a figure.
+
+    Args:
+        reference: the reference to the row of two numbers.
+        name: the name of the arrow.
+        row: the two numbers of the example.
+        stops: the numbers at which both sliders can stop.
+    """
     labels = look_up_labels(reference)
     words = labels[0] if labels else ["right", "up"]
     sliders = (
-        slider(element_reference(reference, (i,)), f"{name}: {word}", row[i], numbers)
+        slider_html(element_reference(reference, (i,)), f"{name}: {word}", row[i], stops)
         for i, word in enumerate(words)
     )
     return ARROW.format(
@@ -179,37 +201,49 @@ def arrow(reference: str, name: str, row: Array, numbers: list[Decimal]) -> str:
         # Must match `row_reference`, by which figures name the vector that an arrow draws.
         arrow=f"{reference.removesuffix(']')},0:2]",
         name=escape(name),
-        stops=" ".join(map(str, numbers)),
+        stops=" ".join(map(str, stops)),
         sliders="\n".join(sliders),
     )
 
 
-def cells(reference: str, name: str, mask: Array, choices: list[str]) -> str:
-    """Return the HTML of a square mask whose cells are buttons, with buttons for whole masks."""
+def mask_html(reference: str, name: str, mask: Array, choices: str) -> str:
+    """Return the HTML of a square mask whose cells are buttons, with buttons for whole masks.
+
+    Args:
+        reference: the reference to the mask.
+        name: the name of the control.
+        mask: the mask of the example, in which True means that the query sees the key.
+        choices: the names of the whole masks, separated by commas.
+    """
     labels = look_up_labels(reference)
     if not labels or mask.shape[0] != mask.shape[1]:
         raise ValueError(f"{reference} has shape {mask.shape}; expected a square mask with LABELS")
     queries, keys = labels
     masks = named_masks(len(mask))
-    choices = [choice.strip() for choice in choices]
-    unknown = [choice for choice in choices if choice not in masks]
-    if unknown:
-        raise LookupError(f"mask {unknown[0]!r} is unknown; expected one of {', '.join(masks)}")
-    mask_buttons = (
-        CHOICE.format(cells="".join(map(str, masks[choice].astype(int).flat)), name=choice)
-        for choice in choices
-    )
+    mask_buttons = []
+    for choice in map(str.strip, choices.split(",")):
+        if choice not in masks:
+            raise LookupError(f"mask {choice!r} is unknown; expected one of {', '.join(masks)}")
+        zeros_and_ones = "".join(map(str, masks[choice].astype(int).flat))
+        mask_buttons.append(CHOICE.format(cells=zeros_and_ones, name=choice))
     return CELLS.format(
         reference=reference,
         name=escape(name),
         choices=" ".join(mask_buttons),
         headings="".join(f'<th scope="col">{escape(key)}</th>' for key in keys),
-        rows="".join(cells_row(i, query, keys, mask) for i, query in enumerate(queries)),
+        rows="".join(mask_row_html(i, query, keys, mask) for i, query in enumerate(queries)),
     )
 
 
-def cells_row(i: int, query: str, keys: list[str], mask: Array) -> str:
-    """Return the table row of the query at position `i`, with a button for each key."""
+def mask_row_html(i: int, query: str, keys: list[str], mask: Array) -> str:
+    """Return the table row of the query at position `i`, with a button for each key.
+
+    Args:
+        i: the position of the query.
+        query: the word of the query.
+        keys: the words of the keys.
+        mask: the whole mask.
+    """
     buttons = (
         CELL.format(
             pressed=str(bool(mask[i, j])).lower(),
@@ -226,10 +260,10 @@ def cells_row(i: int, query: str, keys: list[str], mask: Array) -> str:
 
 
 def named_masks(n: int) -> dict[str, np.ndarray]:
-    """Return (n, n) masks by name.
+    """Return the (n, n) masks that the buttons choose, by name.
 
-    The last word is padding, the first two are the prefix, and the second document begins after the
-    middle word.
+    In `padding`, the last word is padding. In `prefix`, all words see the first two. In `two
+    documents`, the second document begins after the middle word.
 
     >>> named_masks(3)["two documents"].astype(int)
     array([[1, 0, 0],
@@ -249,31 +283,32 @@ def named_masks(n: int) -> dict[str, np.ndarray]:
     }
 
 
-def stops(text: str) -> list[Decimal]:
-    """Parse the numbers at which a slider can stop, a list or a range.
+def parse_stops(text: str) -> list[Decimal]:
+    """Return the numbers at which a slider can stop, which the text lists or gives as a range.
 
     Decimals keep the digits of the text, and do not add up rounding errors.
 
     Raises:
         ValueError: if the text has another form, or fewer than two numbers.
 
-    >>> [*map(str, stops("1, 10, 100"))], [*map(str, stops("0 to 0.3 by 0.1"))]
+    >>> [*map(str, parse_stops("1, 10, 100"))], [*map(str, parse_stops("0 to 0.3 by 0.1"))]
     (['1', '10', '100'], ['0.0', '0.1', '0.2', '0.3'])
-    >>> stops("many")
+    >>> parse_stops("many")
     Traceback (most recent call last):
     ValueError: numbers are 'many'; expected 1, 2, 4 or 0.5 to 4 by 0.25
     """
-    first, is_range, rest = text.partition(" to ")
+    number_range = NUMBER_RANGE.fullmatch(text)
     try:
-        if not is_range:
-            numbers = [Decimal(number.strip()) for number in text.split(",")]
+        if number_range:
+            first = Decimal(number_range["first"])
+            last = Decimal(number_range["last"])
+            step = Decimal(number_range["step"])
+            count = int((last - first) / step) + 1
+            stops = [first + step * i for i in range(count)]
         else:
-            last, _, step = rest.partition(" by ")
-            start, end, increment = Decimal(first), Decimal(last), Decimal(step)
-            count = int((end - start) / increment) + 1
-            numbers = [start + increment * i for i in range(count)]
+            stops = [Decimal(number.strip()) for number in text.split(",")]
     except ArithmeticError:  # not a number, or steps of zero
-        numbers = []
-    if len(numbers) < 2:
-        raise ValueError(f"numbers are {text!r}; expected {RANGE}")
-    return numbers
+        stops = []
+    if len(stops) < 2:
+        raise ValueError(f"numbers are {text!r}; expected {EXPECTED_NUMBERS}")
+    return stops
