@@ -132,7 +132,7 @@ def dot_edge(number: int, edge: Edge, *, is_fork: bool) -> str:
     attributes = [f"id={number}"]
     if is_fork:
         attributes.append("weight=2")  # twice the default: Graphviz shortens heavy edges
-    if not edge.arrow:
+    if not edge.has_arrow:
         attributes.append("arrowhead=none")
     if edge.label:
         padded = [PADDING + line + PADDING for line in edge.label]

@@ -8,8 +8,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-HEADER = re.compile(r"graph (TB|LR)")
-ACCESSIBLE_TEXT = re.compile(r"(accTitle|accDescr): (\S.*)")
+HEADER = re.compile(r"graph (?P<direction>TB|LR)")
+ACCESSIBLE_TEXT = re.compile(r"(?P<name>accTitle|accDescr): (?P<text>\S.*)")
 # A node, like A["First line<br/>second line"]:::role or just A; an edge; or &.
 TOKEN = re.compile(
     r"""
@@ -24,19 +24,19 @@ LINE_BREAK = re.compile(r"<br ?/?>")
 
 
 class Node(NamedTuple):
-    """A box with lines of text."""
+    """A box with lines of text, in the colour of a role."""
 
     lines: tuple[str, ...]
     role: str = ""
 
 
 class Edge(NamedTuple):
-    """An edge between two nodes, by their names."""
+    """An edge from one node to another, by their names, with the lines of its label."""
 
     tail: str
     head: str
     label: tuple[str, ...] = ()
-    arrow: bool = True
+    has_arrow: bool = True
 
 
 class Flowchart(NamedTuple):
@@ -59,34 +59,47 @@ def parse(code: str) -> Flowchart:
     >>> chart.nodes["A"]
     Node(lines=('Keys',), role='key')
     >>> chart.edges[0]
-    Edge(tail='A', head='B', label=('W_K',), arrow=True)
+    Edge(tail='A', head='B', label=('W_K',), has_arrow=True)
     """
     first_line, *lines = [line.strip() for line in code.strip().splitlines()]
     header = HEADER.fullmatch(first_line)
     if not header:
         raise ValueError(f"{first_line!r} is not understood; expected graph TB or graph LR")
-    matches = map(ACCESSIBLE_TEXT.fullmatch, lines)
-    texts = {match[1]: match[2] for match in matches if match}
-    statements = [line for line in lines if line and not ACCESSIBLE_TEXT.fullmatch(line)]
+    texts: dict[str, str] = {}
+    statements: list[str] = []
+    for line in lines:
+        accessible_text = ACCESSIBLE_TEXT.fullmatch(line)
+        if accessible_text:
+            texts[accessible_text["name"]] = accessible_text["text"]
+        elif line:
+            statements.append(line)
     for name in ("accTitle", "accDescr"):
         if name not in texts:
             raise ValueError(f"the line `{name}: ...` is missing, the text for a screen reader")
     nodes: dict[str, Node] = {}
-    edges = [edge for statement in statements for edge in parse_statement(statement, nodes)]
-    return Flowchart(header[1], texts["accTitle"], texts["accDescr"], nodes, edges)
+    edges: list[Edge] = []
+    for statement in statements:
+        edges += parse_statement(statement, nodes)
+    return Flowchart(header["direction"], texts["accTitle"], texts["accDescr"], nodes, edges)
 
 
 def parse_statement(line: str, nodes: dict[str, Node]) -> list[Edge]:
-    """Parse a line such as `A & B --> C["Third"]:::key`, add its nodes and return its edges.
+    """Add the nodes of a line to `nodes`, and return its edges.
+
+    In `A & B --> C["Third"]:::key`, for example, edges lead from A and from B to C.
+
+    Args:
+        line: the line, in which names alternate with `&` or edges.
+        nodes: the nodes of the flowchart by name, which may have some of the line's already.
 
     Raises:
-        ValueError: if it is not understood.
+        ValueError: if the line is not understood.
     """
     edges: list[Edge] = []
-    tails: list[str] = []  # the names on the left of the last edge token
+    edge_token = None  # the last one
+    tails: list[str] = []  # the names on its left
     heads: list[str] = []  # the names on its right so far
-    edge_token = None
-    expects_name = True  # names alternate with & or edges
+    expects_name = True
     for token in tokens(line):
         if bool(token["name"]) is not expects_name:
             raise ValueError(f"{line!r} is not understood at {token[0].strip()!r}")
@@ -103,10 +116,10 @@ def parse_statement(line: str, nodes: dict[str, Node]) -> list[Edge]:
 
 
 def tokens(line: str) -> Iterator[re.Match[str]]:
-    """Split a line into matches of TOKEN.
+    """Yield the matches of TOKEN that make up a line.
 
     Raises:
-        ValueError: if something else is between them.
+        ValueError: if a part of the line is no token.
     """
     end = 0
     while end < len(line):
@@ -118,16 +131,23 @@ def tokens(line: str) -> Iterator[re.Match[str]]:
 
 
 def declare_node(token: re.Match[str], nodes: dict[str, Node]) -> None:
-    """Add a node, which shows its name if it has no text, or update its text and role."""
-    name, text = token["name"], token["quoted"] or token["unquoted"]
-    earlier = nodes.get(name, Node((name,)))
+    """Add a node, or give the node of this name the text and the role that the token has.
+
+    A node without a text shows its name.
+    """
+    name = token["name"]
+    text = token["quoted"] or token["unquoted"]
+    node = nodes.get(name, Node((name,)))
     nodes[name] = Node(
-        lines=split_lines(text) if text else earlier.lines, role=token["role"] or earlier.role
+        lines=split_lines(text) if text else node.lines, role=token["role"] or node.role
     )
 
 
 def edges_between(tails: list[str], heads: list[str], token: re.Match[str] | None) -> list[Edge]:
-    """Connect each node on the left of an edge token with each on its right."""
+    """Return an edge from each node on the left of an edge token to each on its right.
+
+    Without a token, which is so before the first one of a line, there are no edges.
+    """
     if not token:
         return []
     label = split_lines(token["label"]) if token["label"] else ()

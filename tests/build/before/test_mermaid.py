@@ -43,7 +43,7 @@ def test_ampersand_connects_all_pairs():
 
 
 def test_edges_can_be_chained():
-    edges = [Edge("A", "B"), Edge("B", "C", arrow=False)]
+    edges = [Edge("A", "B"), Edge("B", "C", has_arrow=False)]
     assert parse_statements("A --> B --- C").edges == edges
 
 
