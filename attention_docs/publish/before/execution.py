@@ -12,8 +12,8 @@ from attention_docs.publish.errors import PublishError
 from attention_docs.publish.page_files import PageFile
 from attention_docs.publish.project import Project
 
-# In IPython's tracebacks: the number of a cell, and the line in it.
-LINE_IN_CELL = re.compile(r"In\[(\d+)\], line (\d+)")
+# In IPython's tracebacks: the number of a code cell, and the line in it, both counted from 1.
+LINE_IN_CELL = re.compile(r"In\[(?P<cell>\d+)\], line (?P<line>\d+)")
 ANSI = re.compile(r"\x1b\[[\d;]*m")
 STDERR = "application/vnd.jupyter.stderr"  # the MIME type of such an output
 CELLS_START = '<div class="jp-Notebook"'
@@ -49,14 +49,19 @@ def notebook_html(page_file: PageFile, project: Project) -> str:
     if page_file.content in cache:
         return cache[page_file.content]
     html = execute(page_file, project.root)
-    # What is written to stderr stops the build, and may be the machine's fault.
+    # A cell that writes to stderr stops the build later. The next build tries again, because the
+    # machine may be at fault.
     if STDERR not in html:
         cache[page_file.content] = html
     return html
 
 
 def execute(page_file: PageFile, root: Path) -> str:
-    """Execute a notebook, and return its cells as HTML."""
+    """Execute a notebook, and return its cells as HTML.
+
+    Raises:
+        PublishError: if a cell fails; the message names the cell and the error.
+    """
     # Imported here, because the import takes longer than a build whose notebooks are cached.
     from mkdocs_jupyter.convert import nb2html
     from nbclient.exceptions import CellExecutionError
@@ -75,14 +80,16 @@ def execute(page_file: PageFile, root: Path) -> str:
 
 
 def configure_jupyter(root: Path) -> None:
-    """Make Jupyter use the project's settings instead of the user's."""
-    ipython, jupyter = root / ".cache" / "ipython", root / ".cache" / "jupyter"
+    """Make Jupyter use the project's settings instead of the user's, from files in .cache."""
+    ipython = root / ".cache" / "ipython"
+    jupyter = root / ".cache" / "jupyter"
     write_settings(ipython / "profile_default" / "ipython_kernel_config.json", KERNEL_SETTINGS)
     write_settings(jupyter / "jupyter_nbconvert_config.json", NBCONVERT_SETTINGS)
     os.environ |= {"IPYTHONDIR": str(ipython), "JUPYTER_CONFIG_DIR": str(jupyter)}
 
 
 def write_settings(file: Path, settings: dict[str, Any]) -> None:
+    """Write settings as JSON, and create the folder of the file if it is missing."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(settings), encoding="utf-8")
 
@@ -102,12 +109,18 @@ def retry_if_kernel_dies(convert: Callable[[], str]) -> str:
 
 
 def error_message(notebook: dict[str, Any], error: Any) -> str:
-    """Return the error of a cell in one line, with the cell and the line in it if known."""
+    """Return the error of a cell in one line, with the cell and the line in it if known.
+
+    Args:
+        notebook: the parsed notebook.
+        error: nbclient's CellExecutionError.
+    """
     message = f"{error.ename}: {error.evalue}" if error.evalue else error.ename
-    match = LINE_IN_CELL.search(ANSI.sub("", error.traceback))
-    if not match:
+    location = LINE_IN_CELL.search(ANSI.sub("", error.traceback))
+    if not location:
         return message
     code_cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    cell, line = code_cells[int(match[1]) - 1], int(match[2])
+    cell = code_cells[int(location["cell"]) - 1]
+    line = int(location["line"])
     code = "".join(cell["source"]).splitlines()[line - 1].strip()
     return f"cell {cell['id']}, line {line}: `{code}`: {message}"

@@ -45,7 +45,8 @@ def markdown_page(
         if "install" not in tags(cell):
             location = f"{page_file.file}: cell {cell['id']}"
             blocks += cell_markdown(cell, outputs.get(cell["id"], []), location)
-    blocks.insert(1, download_links(page_file, repository))  # below the title
+    # The first block is the title.
+    blocks.insert(1, download_links(page_file, repository))
     return "\n\n".join(blocks)
 
 
@@ -56,14 +57,24 @@ def downloads(page_files: Iterable[PageFile]) -> dict[str, bytes]:
     """
     files = {}
     for page_file in page_files:
-        path, content = PurePosixPath(page_file.path), page_file.content.encode()
-        files[str(path)] = content
-        files[str(path.with_suffix("") / path.name)] = content
+        path = PurePosixPath(page_file.path)
+        former_path = path.with_suffix("") / path.name
+        for download_path in (path, former_path):
+            files[str(download_path)] = page_file.content.encode()
     return files
 
 
 def cell_markdown(cell: Cell, outputs: list[Tag], location: str) -> list[str]:
-    """Return the Markdown blocks of a cell: its text, or its code and each output."""
+    """Return the Markdown blocks of a cell: its text, or its code and each of its outputs.
+
+    Args:
+        cell: the cell.
+        outputs: the elements of its outputs in the HTML of the notebook.
+        location: the location of the cell, for error messages.
+
+    Raises:
+        PublishError: if an output is not supported, or a cell with the tag `figure` shows none.
+    """
     text = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         return [text]
@@ -80,6 +91,7 @@ def cell_outputs(html: str, add_insert: Callable[[str], str]) -> dict[str, list[
     """
 
     def add_figure(figure: re.Match[str]) -> str:
+        """Store a figure, and return its placeholder."""
         # nbconvert writes attributes in lower case, but SVG's viewBox is case-sensitive.
         return add_insert(figure[0].replace(" viewbox=", " viewBox="))
 
@@ -91,10 +103,14 @@ def cell_outputs(html: str, add_insert: Callable[[str], str]) -> dict[str, list[
 
 
 def output_html(tag: Tag, location: str) -> str:
-    """Return one output as HTML.
+    """Return one output of a cell as HTML.
+
+    Args:
+        tag: the element of the output in the HTML of the notebook.
+        location: the location of the cell, for error messages.
 
     Raises:
-        PublishError: if its type is not supported, or it is written to stderr.
+        PublishError: if the output is neither HTML nor text, or was written to stderr.
     """
     match tag["data-mime-type"]:
         case "text/html":
@@ -110,7 +126,7 @@ def output_html(tag: Tag, location: str) -> str:
 
 
 def download_links(page_file: PageFile, repository: str | None) -> str:
-    """Return links to the file and, if a cell installs the package, to Colab."""
+    """Return links to the notebook's file and, if a cell installs the package, to Colab."""
     links = [f"[Download this notebook]({PurePosixPath(page_file.path).name}){{download}}"]
     if repository and any("install" in tags(cell) for cell in page_file.notebook["cells"]):
         github = repository.removeprefix("https://github.com/")
@@ -120,5 +136,6 @@ def download_links(page_file: PageFile, repository: str | None) -> str:
 
 
 def tags(cell: Cell) -> list[str]:
+    """Return the tags in the metadata of a cell; none if it has no tags."""
     cell_tags: list[str] = cell["metadata"].get("tags", [])
     return cell_tags
