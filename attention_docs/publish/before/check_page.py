@@ -15,13 +15,14 @@ from attention_docs.diagnosis.mistakes import MISTAKES, Mistake
 from attention_docs.publish.before.provenance import code_html
 from attention_docs.publish.before.values import computed_span
 
+INPUTS = "distinct_sizes"  # the example whose inputs readers copy
 # For each library, the import statement and the function that makes an array.
 LIBRARIES = {
     "NumPy": ("import numpy as np", "np.array"),
     "PyTorch": ("import torch", "torch.tensor"),
     "JAX": ("import jax.numpy as jnp", "jnp.array"),
 }
-# Other sites may link to the anchors of mistakes from before their names changed.
+# The former anchors of mistakes whose names have changed: other sites may link to them.
 FORMER_ANCHORS = {
     "causal-without-is-causal": "causal-unasked",
     "keys-as-values": "keys-blended",
@@ -44,7 +45,8 @@ def section(name: str, add_insert: Callable[[str], str]) -> str:
     """Return a section of the page as Markdown.
 
     Args:
-        name: `count` (of the cases), `inputs`, `paste`, `cases` or `mistakes`.
+        name: `inputs` (code that defines them), `paste` (a box for pasted output), `cases` or
+            `mistakes` (tables of them), or `count` (the number of cases).
         add_insert: stores HTML outside the search index, and returns its placeholder.
 
     Raises:
@@ -53,45 +55,43 @@ def section(name: str, add_insert: Callable[[str], str]) -> str:
     >>> print(section("cases", str).splitlines()[4])
         | `distinct_sizes` | the formula itself; cross-attention; d_v ≠ d_k |
     """
-    section_writers = {
+    writers = {
         "inputs": lambda: add_insert(inputs_html()),
         "paste": lambda: add_insert(PASTE_BOX.format(data=diagnosis_data())),
         "count": lambda: computed_span(str(len(CASES))),
         "cases": cases_table,
         "mistakes": mistakes_table,
     }
-    if name not in section_writers:
-        raise LookupError(
-            f"section {name!r} is unknown; expected one of {', '.join(section_writers)}"
-        )
-    return section_writers[name]()
+    if name not in writers:
+        raise LookupError(f"section {name!r} is unknown; expected one of {', '.join(writers)}")
+    return writers[name]()
 
 
 def inputs_html() -> str:
-    """Return the inputs as code for each library, in collapsed blocks."""
-    return "".join(
-        f"<details>\n<summary>Copy for {library}</summary>\n{code_html(input_code(library))}\n"
-        "</details>\n"
-        for library in LIBRARIES
-    )
+    """Return code that defines the inputs in each library, in collapsed blocks."""
+    html = ""
+    for library in LIBRARIES:
+        code = code_html(input_code(library))
+        html += f"<details>\n<summary>Copy for {library}</summary>\n{code}\n</details>\n"
+    return html
 
 
 def input_code(library: str) -> str:
-    """Return code that defines the queries, keys and values of an example.
+    """Return code that defines the queries, keys and values to try in a library.
 
     >>> print(input_code("PyTorch").splitlines()[0])
     import torch
     """
-    import_line, array = LIBRARIES[library]
-    steps = examples.steps("distinct_sizes")
-    lines = (f"{name} = {array}({steps[name].tolist()})" for name in "QKV")
-    return "\n".join([import_line, "", *lines])
+    import_statement, array_function = LIBRARIES[library]
+    steps = examples.steps(INPUTS)
+    lines = (f"{name} = {array_function}({steps[name].tolist()})" for name in "QKV")
+    return "\n".join([import_statement, "", *lines])
 
 
 def diagnosis_data() -> str:
-    """Return JSON for the diagnosis of pasted output, escaped for a template element.
+    """Return the data by which a script diagnoses pasted output, as JSON in a template element.
 
-    It is not in a script element, because the theme runs all of them.
+    It is not in a script element, because the theme would run it.
     """
     return escape(json.dumps(pasted.as_data(), ensure_ascii=False), quote=False)
 
@@ -113,14 +113,15 @@ def mistakes_table() -> str:
 
 
 def collapsed_note(title: str, lines: list[str]) -> str:
+    """Return lines of Markdown as a note that unfolds when its title is clicked."""
     return "\n".join([f'??? note "{title}"', "", *(f"    {line}" for line in lines)])
 
 
 def mistake_row(mistake: Mistake) -> str:
-    """Return the table row of a mistake, with its current and its former anchor."""
+    """Return the table row of a mistake, to which its current and its former anchor lead."""
     anchors = [mistake.anchor]
     if mistake.anchor in FORMER_ANCHORS:
         anchors.append(FORMER_ANCHORS[mistake.anchor])
-    targets = "".join(f'<span id="{anchor}"></span>' for anchor in anchors)
+    link_targets = "".join(f'<span id="{anchor}"></span>' for anchor in anchors)
     summary = f"[{mistake.summary}]({mistake.section})" if mistake.section else mistake.summary
-    return f"| {targets}{summary} | `{mistake.fix}` |"
+    return f"| {link_targets}{summary} | `{mistake.fix}` |"

@@ -41,7 +41,7 @@ def find_problems(
         if problem:
             yield line_of(block), problem
     prose = CODE_OR_MATH.sub(blank_out, markdown)
-    # All closed blocks are blanked out.
+    # All closed blocks are blanked out, so a fence that is left opens a block without an end.
     unclosed_block = OPEN_FENCE.search(prose)
     if unclosed_block:
         yield line_of(unclosed_block), "this code block is never closed"
@@ -76,16 +76,21 @@ def line_of(match: re.Match[str]) -> int:
 
 
 def blank_out(code_or_math: re.Match[str]) -> str:
-    """Replace code or a formula by a dot and its line breaks.
+    """Return what replaces code or a formula, so that no check takes it for prose.
 
-    The line breaks keep the numbers of the lines below. The dot lets an image whose alternative
-    text is only a formula pass.
+    It has as many line breaks, which keep the numbers of the lines below, and a dot, with which the
+    alternative text of an image is not empty if it is only a formula.
     """
     return "." + "\n" * code_or_math[0].count("\n")
 
 
 def code_problem(block: str, check_diagram: Callable[[str], object]) -> str | None:
-    """Return what is wrong with a fenced code block, or None."""
+    """Return what is wrong with a fenced code block, or None.
+
+    Args:
+        block: the block with its fences.
+        check_diagram: called with a Mermaid diagram; raises ValueError if it cannot be drawn.
+    """
     opening_line, _, code_and_fence = textwrap.dedent(block).partition("\n")
     language = opening_line.lstrip("`~").strip()
     if language not in LANGUAGES:
@@ -100,6 +105,7 @@ def code_problem(block: str, check_diagram: Callable[[str], object]) -> str | No
 
 
 def has_alternative_text(image: re.Match[str]) -> bool:
+    """Whether an image, which is Markdown or an <img> element, has a text for screen readers."""
     if image["text"] is None:
         return ALTERNATIVE_TEXT.search(image["attributes"]) is not None
     return bool(image["text"].strip())
