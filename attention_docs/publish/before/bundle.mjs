@@ -22,12 +22,12 @@ try {
     logLevel: "silent",
   });
   const scripts = Object.fromEntries(outputFiles.map(({ path, text }) => [basename(path, ".js"), text]));
-  const { main: script, ...others } = scripts;
+  const { main: script, ...optionalScripts } = scripts;
   const { operations } = await import(pathToFileURL(join(folder, "operations.js")).href);
   const names = Object.keys(operations);
   const withoutSlopes = names.find((name) => operations[name].slopes === undefined);
   if (withoutSlopes) fail(`operations.js: ${withoutSlopes} has no slopes; expected null for a step function`);
-  else process.stdout.write(JSON.stringify({ script, others, operations: names }));
+  else process.stdout.write(JSON.stringify({ script, optional_scripts: optionalScripts, operations: names }));
 } catch ({ errors, stack }) {
   // Only errors of esbuild have locations.
   const lines = errors?.map(({ location, text }) => `${location?.file}:${location?.line}: ${text}`);

@@ -22,13 +22,14 @@ class Bundle(NamedTuple):
     """The bundled modules that run in the browser.
 
     Attributes:
-        script: all modules as a classic script, since browsers refuse modules from a file.
-        others: further scripts by name, which few pages or visitors load.
-        operations: the operations that they implement, by names of the array API standard.
+        script: the modules that every page loads, as one classic script, because browsers refuse to
+            load modules from a file.
+        optional_scripts: scripts that few pages or visitors load, by name.
+        operations: the operations that the modules implement, by names of the array API standard.
     """
 
     script: str
-    others: dict[str, str]
+    optional_scripts: dict[str, str]
     operations: list[str]
 
 
@@ -40,7 +41,7 @@ def bundled_scripts(project: Project) -> dict[str, bytes]:
     """
     bundle = bundle_modules(project)
     check_operations(bundle.operations)
-    scripts = {"live": bundle.script, **bundle.others}
+    scripts = {"live": bundle.script, **bundle.optional_scripts}
     return {f"assets/{name}.js": script.encode() for name, script in scripts.items()}
 
 
@@ -54,7 +55,7 @@ def graph_scripts(graphs: Mapping[str, str]) -> dict[str, str]:
 
 
 def graph_script(name: str, graph: str) -> str:
-    """Return a graph as a classic script, since browsers refuse to fetch JSON from a file.
+    """Return a graph as a classic script, because browsers refuse to fetch JSON from a file.
 
     >>> graph_script("self_attention", '{"nodes":[]}')
     'attentionDocs.graphs["self_attention"]={"nodes":[]};'
