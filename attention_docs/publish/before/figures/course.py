@@ -15,6 +15,7 @@ from attention_docs.examples.course_sentence import (
 )
 from attention_docs.publish.before.figures.claims import claim, labels_of_largest
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
+from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.drawings.course_drawings import (
     Arrow,
     LabelledRow,
@@ -34,7 +35,6 @@ from attention_docs.render.figures import (
     beside,
     figure,
     heatmap,
-    line_chart,
     lines_panel,
     matrix_panel,
     product_figure,
@@ -221,14 +221,14 @@ def course_saturation(steps_of: StepsOf) -> Html:
     factor_of_step = {"weights": 3**-0.5, "weights_unscaled": 1.0}
     series = []
     # The words other than *pass* have equal weights.
-    for line_name, word, role in (("pass", PASS, "weights"), ("any other", BIRDS, "first")):
-        series.append(Series(line_name, factors, curves[:, word], role))
+    for name, word, role in (("pass", PASS, "weights"), ("any other", BIRDS, "first")):
+        series.append(Series(name, factors, curves[:, word], role))
         for step, factor in factor_of_step.items():
             weight = steps[step][word : word + 1]
             series.append(Series("", [factor], weight, role, line=False, points=True))
-    name = "Weights of “birds”"
-    axes = Axis("factor", (1 / 16, 1 / 4, 1, 4), logarithmic=True), Axis("weight", (0, 0.5, 1))
-    return figure(line_chart(name, *axes, series), name)
+    x = Axis("factor", (1 / 16, 1 / 4, 1, 4), logarithmic=True)
+    y = Axis("weight", (0, 0.5, 1))
+    return chart_figure("Weights of “birds”", x, y, series)
 
 
 @site_figure

@@ -3,6 +3,7 @@
 import numpy as np
 
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.drawings.steps_of_attention import masks_figure
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.results import load_results
@@ -11,8 +12,6 @@ from attention_docs.render.figures import (
     Axis,
     Html,
     Series,
-    figure,
-    line_chart,
 )
 
 POSITIONS_AXIS = Axis("positions", (128, 512, 2048, 8192, 32768), logarithmic=True)
@@ -58,5 +57,4 @@ def speed_growth(steps_of: StepsOf) -> Html:
         lengths = np.array([row["n"] for row in measured])
         milliseconds = 1000 * np.array([row["seconds"][key] for row in measured])
         series.append(Series(name, lengths, milliseconds, role))
-    title = "Time of one head"
-    return figure(line_chart(title, POSITIONS_AXIS, TIME_AXIS, series), title)
+    return chart_figure("Time of one head", POSITIONS_AXIS, TIME_AXIS, series)

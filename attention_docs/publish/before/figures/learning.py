@@ -8,6 +8,7 @@ import numpy as np
 from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim, labels_of_largest
+from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
@@ -18,7 +19,6 @@ from attention_docs.render.figures import (
     beside,
     cells,
     figure,
-    line_chart,
     matrix_panel,
 )
 from attention_docs.render.figures.scales import scale_of
@@ -244,8 +244,7 @@ def loss_chart(
         loss_ticks: the ticks of the vertical axis.
     """
     series = [Series(line, steps, losses, role) for line, (losses, role) in lines.items()]
-    chart = line_chart(name, Axis("step", step_ticks), Axis("loss", loss_ticks), series)
-    return figure(chart, name)
+    return chart_figure(name, Axis("step", step_ticks), Axis("loss", loss_ticks), series)
 
 
 def draw_arrow(left: float, right: float, y: float, text: str, points_right: bool) -> str:

@@ -9,6 +9,7 @@ from attention_docs.arrays import Array
 from attention_docs.examples import labels
 from attention_docs.positions import sinusoidal_positions
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     softmax_figure,
@@ -23,7 +24,6 @@ from attention_docs.render.figures import (
     beside,
     figure,
     heatmap,
-    line_chart,
     matrix_panel,
 )
 from attention_docs.render.figures.cells import (
@@ -303,9 +303,6 @@ def positional_products(steps_of: StepsOf) -> Html:
         Series("dot product", fine_distances, curve, "scores"),
         Series("", distances, products, "scores", line=False, points=True),
     ]
-    axes = (
-        Axis("distance", distances.tolist()),
-        Axis("dot product", (-0.5, 0, 0.5, 1, 1.5, 2)),
-    )
-    name = "Dot product of two positions"
-    return figure(line_chart(name, *axes, series), name)
+    x = Axis("distance", distances.tolist())
+    y = Axis("dot product", (-0.5, 0, 0.5, 1, 1.5, 2))
+    return chart_figure("Dot product of two positions", x, y, series)

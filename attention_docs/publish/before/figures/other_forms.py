@@ -4,6 +4,7 @@ import numpy as np
 
 from attention_docs.examples.batched_attention import KEY, QUERY
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     output_figure,
     scores_figure,
@@ -11,7 +12,7 @@ from attention_docs.publish.before.figures.drawings.steps_of_attention import (
 )
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
-from attention_docs.render.figures import Axis, Html, Series, figure, line_chart
+from attention_docs.render.figures import Axis, Html, Series
 
 NEXT_KEY = 3  # the key that has the second largest score with `QUERY`, after `KEY`
 
@@ -86,5 +87,4 @@ def layer_costs(steps_of: StepsOf) -> Html:
     positions = Axis("positions", (16, 64, 256, 1024), logarithmic=True)
     ticks = (0.01, 0.1, 1, 10, 100, 1000)
     multiplications = Axis("million multiplications", ticks, logarithmic=True, unit=1e6)
-    name = "What a layer costs"
-    return figure(line_chart(name, positions, multiplications, series), name)
+    return chart_figure("What a layer costs", positions, multiplications, series)

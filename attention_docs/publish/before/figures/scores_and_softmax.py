@@ -4,9 +4,10 @@ import numpy as np
 import numpy.typing as npt
 
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
-from attention_docs.render.figures import Axis, Html, Series, figure, line_chart
+from attention_docs.render.figures import Axis, Html, Series
 from attention_docs.softmax import softmax
 
 D_AXIS = Axis("d", (1, 4, 16, 64, 256), logarithmic=True)
@@ -24,9 +25,8 @@ def softmax_saturation(steps_of: StepsOf) -> Html:
         Series(f"score {i + 1}", d, weights[:, i], role)
         for i, role in enumerate(("first", "second", "third", "fourth"))
     ]
-    name = "Weights of four scores, without the division"
-    chart = line_chart(name, D_AXIS, Axis("weight", (0, 0.25, 0.5, 0.75, 1)), series)
-    return figure(chart, name)
+    y = Axis("weight", (0, 0.25, 0.5, 0.75, 1))
+    return chart_figure("Weights of four scores, without the division", D_AXIS, y, series)
 
 
 @site_figure
@@ -36,12 +36,11 @@ def softmax_gradient(steps_of: StepsOf) -> Html:
     d, weights = weights_of_growing_scores(steps_of)
     jacobians = [np.diag(row) - np.outer(row, row) for row in weights]
     slopes = np.abs(jacobians).max(axis=(1, 2))
-    name = "Largest slope, without the division"
-    axis = Axis("slope", (1e-8, 1e-6, 1e-4, 1e-2, 1), logarithmic=True)
-    ratios = np.divide(axis.ticks[:-1], axis.ticks[1:])
+    y = Axis("slope", (1e-8, 1e-6, 1e-4, 1e-2, 1), logarithmic=True)
+    ratios = np.divide(y.ticks[:-1], y.ticks[1:])
     claim(np.allclose(ratios, 1 / 100), "each step down is a hundredth of the one before")
     series = [Series("slope", d, slopes, "weights")]
-    return figure(line_chart(name, D_AXIS, axis, series), name)
+    return chart_figure("Largest slope, without the division", D_AXIS, y, series)
 
 
 @site_figure
@@ -59,9 +58,8 @@ def score_variance(steps_of: StepsOf) -> Html:
         Series("scaled: 1", d, np.ones_like(d), "first"),
         Series("measured", d, variance_of_scaled, "first", line=False, points=True),
     ]
-    name = "Variance of a score, and of a scaled score"
-    axis = Axis("variance", (0.25, 1, 4, 16, 64, 256), logarithmic=True)
-    return figure(line_chart(name, MEASURED_D_AXIS, axis, series), name)
+    y = Axis("variance", (0.25, 1, 4, 16, 64, 256), logarithmic=True)
+    return chart_figure("Variance of a score, and of a scaled score", MEASURED_D_AXIS, y, series)
 
 
 @site_figure
@@ -73,9 +71,8 @@ def score_variance_errors(steps_of: StepsOf) -> Html:
         Series(kind, steps["d"], steps[f"{kind}_errors_away"], role, line=False, points=True)
         for kind, role in (("mean", "first"), ("variance", "second"))
     ]
-    name = "Measured minus proved"
-    axis = Axis("standard errors", (-3, -2, -1, 0, 1, 2, 3))
-    return figure(line_chart(name, MEASURED_D_AXIS, axis, series), name)
+    y = Axis("standard errors", (-3, -2, -1, 0, 1, 2, 3))
+    return chart_figure("Measured minus proved", MEASURED_D_AXIS, y, series)
 
 
 def weights_of_growing_scores(

@@ -8,6 +8,7 @@ from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.boxes import arrow
 from attention_docs.publish.before.figures.drawings.cells_of_role import draw_numbers
+from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
@@ -17,8 +18,6 @@ from attention_docs.render.figures import (
     Series,
     beside,
     cells,
-    figure,
-    line_chart,
 )
 from attention_docs.render.figures.scales import FILLS, OPACITY_UNDER_TEXT
 from attention_docs.render.figures.svg import (
@@ -194,6 +193,6 @@ def softmax_in_one_pass(steps_of: StepsOf) -> Html:
         Series("maximum", scores_seen, steps["maxima"], "first", points=True),
         Series("total", scores_seen, steps["sums"], "second", points=True),
     ]
-    axes = Axis("scores seen", scores_seen.tolist()), Axis("value", (0, 1, 2, 3))
-    name = "The softmax in one pass"
-    return figure(line_chart(name, *axes, series), name)
+    x = Axis("scores seen", scores_seen.tolist())
+    y = Axis("value", (0, 1, 2, 3))
+    return chart_figure("The softmax in one pass", x, y, series)

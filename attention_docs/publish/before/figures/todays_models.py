@@ -6,6 +6,7 @@ from attention_docs.examples import labels, load
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.course import BIRDS, BOATS, THEY
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
+from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
@@ -15,7 +16,6 @@ from attention_docs.render.figures import (
     beside,
     figure,
     heatmap,
-    line_chart,
     matrix_panel,
 )
 
@@ -30,9 +30,9 @@ def alibi_biases(steps_of: StepsOf) -> Html:
         Series(f"head {head + 1}", distances, -slopes[head] * distances, role)
         for head, role in enumerate(("first", "second", "third", "fourth"))
     ]
-    axes = Axis("distance", ticks), Axis("bias", (-4, -3, -2, -1, 0))
-    name = "A bias for the distance"
-    return figure(line_chart(name, *axes, series), name)
+    x = Axis("distance", ticks)
+    y = Axis("bias", (-4, -3, -2, -1, 0))
+    return chart_figure("A bias for the distance", x, y, series)
 
 
 @site_figure
@@ -111,12 +111,9 @@ def state_and_cache(steps_of: StepsOf) -> Html:
         Series("attention in all layers", tokens, steps["attention_only"], "second"),
         Series("Qwen3-Next", tokens, steps["hybrid"], "first"),
     ]
-    axes = (
-        Axis("tokens", (1024, 16384, 262144), logarithmic=True),
-        Axis("MiB", (64, 512, 4096, 32768), logarithmic=True),
-    )
-    name = "Memory that a text needs"
-    return figure(line_chart(name, *axes, series), name)
+    x = Axis("tokens", (1024, 16384, 262144), logarithmic=True)
+    y = Axis("MiB", (64, 512, 4096, 32768), logarithmic=True)
+    return chart_figure("Memory that a text needs", x, y, series)
 
 
 @site_figure
@@ -170,12 +167,9 @@ def indexer_saving(steps_of: StepsOf) -> Html:
         Series("chosen keys", tokens, steps["together"], "first"),
         Series("the indexer alone", tokens, steps["indexer"], "third"),
     ]
-    axes = (
-        Axis("tokens", (2048, 8192, 32768, 131072), logarithmic=True),
-        Axis("millions", (16, 256, 4096, 65536), logarithmic=True),
-    )
-    name = "What choosing keys saves"
-    return figure(line_chart(name, *axes, series), name)
+    x = Axis("tokens", (2048, 8192, 32768, 131072), logarithmic=True)
+    y = Axis("millions", (16, 256, 4096, 65536), logarithmic=True)
+    return chart_figure("What choosing keys saves", x, y, series)
 
 
 @site_figure
@@ -192,12 +186,9 @@ def split_outputs(steps_of: StepsOf) -> Html:
         Series("in 16 bits", np.asarray(pieces), outputs, "first", points=True),
         Series("exact", np.asarray(pieces), np.full(len(pieces), exact), "second"),
     ]
-    axes = (
-        Axis("pieces", pieces, logarithmic=True),
-        Axis("output", (1.518, 1.519, 1.52, 1.521)),
-    )
-    name = "One output from pieces"
-    return figure(line_chart(name, *axes, series), name)
+    x = Axis("pieces", pieces, logarithmic=True)
+    y = Axis("output", (1.518, 1.519, 1.52, 1.521))
+    return chart_figure("One output from pieces", x, y, series)
 
 
 @site_figure
