@@ -112,12 +112,16 @@ def rotary_scores(steps_of: StepsOf) -> Html:
     diagonal the signed distance is the same, and so is the score."""
     scores = steps_of("rotary")["scores"]
     claim(np.allclose(scores[1:, 1:], scores[:-1, :-1]), "and so is the score")
-    labels = {
-        "row_labels": [str(position) for position in range(scores.shape[0])],
-        "column_labels": [str(position) for position in range(scores.shape[1])],
-    }
-    sides = {"rows": "position of the query", "columns": "position of the key"}
-    return heatmap(scores, "Scores of one query and one key", role="scores", **sides, **labels)
+    queries, keys = scores.shape
+    return heatmap(
+        scores,
+        "Scores of one query and one key",
+        rows="position of the query",
+        columns="position of the key",
+        row_labels=[str(position) for position in range(queries)],
+        column_labels=[str(position) for position in range(keys)],
+        role="scores",
+    )
 
 
 @site_figure

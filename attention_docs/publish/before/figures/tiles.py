@@ -5,6 +5,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from attention_docs.arrays import Array
+from attention_docs.examples.tiles import TILE as KEYS_PER_TILE
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.boxes import arrow
 from attention_docs.publish.before.figures.drawings.cells_of_role import draw_numbers
@@ -34,9 +35,8 @@ from attention_docs.render.numbers import number
 
 # In the table of tiles: the side of a square, the room at the left and the room for the headings.
 TILE_SIZE, TILES_LEFT, TILES_TOP = 34, 24, 3.2 * LINE_HEIGHT
-# In the table of keys on the chip, whose tiles have two keys each: the size of a cell, and the left
-# sides of the column of scores and of the columns of values.
-KEYS_PER_TILE = 2
+# In the table of keys on the chip: the size of a cell, and the left sides of the column of scores
+# and of the columns of values.
 KEY_CELL = (52, 22)
 SCORES_X, VALUES_X = 52, 118
 # The left side of the maximum and of the total, below that table.
@@ -52,22 +52,23 @@ def tile_orders(steps_of: StepsOf) -> Html:
     round the keys and values move to the machine above, and those of the first to the last."""
     tiles = steps_of("tiles")["tile_maxima"].shape[0]
     rows, columns = np.indices((tiles, tiles))
-    ring = (columns - rows) % tiles + 1
-    claim(np.all(np.diag(ring) == 1), "begins with its own tile")
-    claim(np.array_equal(np.roll(ring, -1, axis=0) % tiles + 1, ring), "move to the machine above")
+    rounds_in_ring = (columns - rows) % tiles + 1
+    claim(np.all(np.diag(rounds_in_ring) == 1), "begins with its own tile")
+    # A machine has a tile one round after the machine below it; the lowest is below the highest.
+    after_machine_below = np.roll(rounds_in_ring, -1, axis=0) % tiles + 1
+    claim(np.array_equal(rounds_in_ring, after_machine_below), "move to the machine above")
     panels = [
         _tile_rounds("In order", columns + 1, "queries"),
         _tile_rounds("All at the end", np.ones((1, tiles), dtype=int), "query"),
-        _with_ring(_tile_rounds("Round a ring", ring, "machines")),
+        _with_ring(_tile_rounds("Round a ring", rounds_in_ring, "machines")),
     ]
     return beside(panels, "Three orders of the same tiles")
 
 
 def _with_ring(panel: Panel) -> Panel:
-    """Add the way of keys and values to a table of tiles: up its right side, and back to the end.
+    """Add arrows for the keys and values at the right of a table of tiles.
 
-    The straight arrow leads past all rows to the first one. The other arrow leads from the first
-    row, further to the right, to the last one.
+    One leads up from the last row to the first, and another, further right, back to the last row.
     """
     first_y, last_y = TILES_TOP + TILE_SIZE / 2, panel.height - 2 - TILE_SIZE / 2
     up_x, name_x, back_x = panel.width + 10, panel.width + 27, panel.width + 44
@@ -131,14 +132,13 @@ def _tile_on_chip(steps: Mapping[str, Array], tile: int) -> Panel:
     keys = slice(tile * KEYS_PER_TILE, (tile + 1) * KEYS_PER_TILE)
     values_of_tile = values._replace(y=values.box(keys.start, 0)["y"], rows=KEYS_PER_TILE)
     scores_of_tile = values_of_tile._replace(x=SCORES_X, columns=1)
+    names = [f"key {i + 1}" for i in range(values.rows)]
     left, right = SCORES_X - 4, values.right + 4
     box_around = values_of_tile._replace(x=left, columns=1, cell=(right - left, KEY_CELL[1]))
     body = [
         title(SCORES_X + KEY_CELL[0] / 2, LINE_HEIGHT / 2, "score", "scores"),
         title(values.middle_x, LINE_HEIGHT / 2, "values", "value"),
-        cells.draw_row_labels(
-            box_around._replace(y=values.y), [f"key {i + 1}" for i in range(values.rows)]
-        ),
+        cells.draw_row_labels(box_around._replace(y=values.y), names),
         cells.draw_grid_lines(values),
         draw_numbers(scores_of_tile, steps["z"][keys, None], "scores"),
         draw_numbers(values_of_tile, steps["V"][keys], "value"),
@@ -153,16 +153,16 @@ def _state_of_tiles(steps: Mapping[str, Array], tile: int) -> Panel:
 
     Above them is the factor for ℓ and u of the earlier tiles, if there are any.
     """
-    p_grid = cells.Grid(STATE_X, 1.2 * LINE_HEIGHT, KEY_CELL, 1, 1)
-    l_grid = p_grid._replace(y=p_grid.bottom + LINE_HEIGHT)
-    value_columns = steps["V"].shape[1]
-    u_grid = p_grid._replace(x=VALUES_X, columns=value_columns)
-    output_grid = l_grid._replace(x=VALUES_X, columns=value_columns)
+    maximum_grid = cells.Grid(STATE_X, 1.2 * LINE_HEIGHT, KEY_CELL, 1, 1)
+    total_grid = maximum_grid._replace(y=maximum_grid.bottom + LINE_HEIGHT)
+    features = steps["V"].shape[1]
+    sums_grid = maximum_grid._replace(x=VALUES_X, columns=features)
+    output_grid = total_grid._replace(x=VALUES_X, columns=features)
     row = slice(tile, tile + 1)
     parts = (
-        ("p", p_grid, steps["running_maxima"][row, None], "scores"),
-        ("ℓ", l_grid, steps["running_totals"][row, None], "weights"),
-        ("u", u_grid, steps["running_sums"][row], "value"),
+        ("p", maximum_grid, steps["running_maxima"][row, None], "scores"),
+        ("ℓ", total_grid, steps["running_totals"][row, None], "weights"),
+        ("u", sums_grid, steps["running_sums"][row], "value"),
         ("u / ℓ", output_grid, steps["running_outputs"][row], "output"),
     )
     body, sentences = [], []
@@ -175,8 +175,8 @@ def _state_of_tiles(steps: Mapping[str, Array], tile: int) -> Panel:
         body.append(label(grid.x - 6, grid.row_middle(0), symbol, "end"))
         body.append(draw_numbers(grid, numbers, role))
         sentences.append(f"{symbol} is {', '.join(map(number, numbers[0]))}")
-    bottom = output_grid.bottom
-    return Panel(output_grid.right, bottom, "".join(body), f"{'; '.join(sentences)}.")
+    description = f"{'; '.join(sentences)}."
+    return Panel(output_grid.right, output_grid.bottom, "".join(body), description)
 
 
 @site_figure

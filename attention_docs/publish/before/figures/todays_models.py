@@ -3,7 +3,7 @@
 import numpy as np
 
 from attention_docs.examples import labels, load
-from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.claims import claim, labels_of_largest
 from attention_docs.publish.before.figures.course import BIRDS, BOATS, THEY
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.charts import chart_figure
@@ -40,11 +40,11 @@ def window_reach(steps_of: StepsOf) -> Html:
     r"""Which tokens reach which through one, two and three layers, each with a window of the token
     itself and two before it. The last row belongs to the last of the ten tokens."""
     steps = steps_of("position_biases")
-    names = ("1 layer", "2 layers", "3 layers")
     claim(steps["reach_1"].sum(axis=1).max() == 3, "the token itself and two before it")
+    names = {"reach_1": "1 layer", "reach_2": "2 layers", "reach_3": "3 layers"}
     panels = [
-        matrix_panel(steps[f"reach_{layers}"], name, rows="outputs", columns="inputs")
-        for layers, name in enumerate(names, 1)
+        matrix_panel(steps[step], name, rows="outputs", columns="inputs")
+        for step, name in names.items()
     ]
     return beside(panels, "Reach of a window through layers")
 
@@ -56,11 +56,8 @@ def first_head_weights(steps_of: StepsOf) -> Html:
     steps = steps_of("head_norms")
     _, tokens = labels("head_norms", "weights_by_head")
     panels = [
-        bars_panel(name, steps[step][0], tokens)
-        for name, step in (
-            ("norm of each head", "weights_by_head"),
-            ("norm of all heads", "weights_together"),
-        )
+        bars_panel("norm of each head", steps["weights_by_head"][0], tokens),
+        bars_panel("norm of all heads", steps["weights_together"][0], tokens),
     ]
     return beside(panels, "Weights of the first head, with two norms")
 
@@ -76,11 +73,12 @@ def delta_rule_answers(steps_of: StepsOf) -> Html:
         "a state that adds": "added",
         "the delta rule": "rewritten",
     }
-    door = {name: steps[step][0] for name, step in memories.items()}
-    claim(abs(np.diff(door["softmax attention"])[0]) < 0.1, "hesitates about the door")
-    claim(door["a state that adds"].argmax() == 0, "takes it for open")
-    claim(np.array_equal(door["the delta rule"], [0, 1]), "it is shut")
     things, states = labels("delta_rule", "rewritten")
+    door = things.index("door")
+    claim(np.ptp(steps["attention"][door]) < 0.1, "hesitates about the door")
+    claim(labels_of_largest(steps["added"], states)[door] == "open", "takes it for open")
+    is_shut = [state == "shut" for state in states]
+    claim(np.array_equal(steps["rewritten"][door], is_shut), "it is shut")
     panels = [
         matrix_panel(
             steps[step],

@@ -35,6 +35,12 @@ STACKS_BOTTOM = 5.8 * LEVEL
 NORM_GAP, NORM_HEIGHT = 4, 20
 # How far below its sublayer the residual connection begins, and how far left of it it goes up.
 RESIDUAL_BELOW, RESIDUAL_LEFT = 12, 10
+DESCRIPTION_OF_STACKS = (
+    "Encoder, upwards: the words {source}, self-attention, sum and norm, feed-forward network, sum "
+    "and norm, memory. Decoder, upwards: the words {target}, causal self-attention, sum and norm, "
+    "cross-attention with keys and values from the memory, sum and norm, feed-forward network, sum "
+    "and norm, vocabulary and softmax, and the next word, {next_word}."
+)
 # A run of the decoder: with this height of a word, all six are no higher than the bars beside them.
 RUN_HEIGHT, RUN_GAP = 24, 4
 # The room between the words of a run and its bars.
@@ -76,25 +82,21 @@ def two_stacks(steps_of: StepsOf) -> Html:
         Part("vocabulary, softmax", "output"),
     ]
     # The decoder begins one level higher, so that its cross-attention is beside the memory.
-    cross_y = STACKS_BOTTOM - 3 * LEVEL
+    cross_attention_y = STACKS_BOTTOM - 3 * LEVEL
+    memory_y = cross_attention_y - HEIGHT / 2
     vocabulary_y = STACKS_BOTTOM - 5 * LEVEL
     centre = DECODER_X + WIDTH / 2
-    memory_y = cross_y - HEIGHT / 2
     body = [
         *_draw_stack(ENCODER_X, STACKS_BOTTOM, encoder),
         arrow([(ENCODER_X + WIDTH, memory_y), (DECODER_X, memory_y)], "key"),
         label(ENCODER_X + WIDTH + GAP / 2 - 4, memory_y - 12, "K, V", fill=colour("key")),
         *_draw_stack(DECODER_X, STACKS_BOTTOM - LEVEL, decoder),
-        label(centre + 8, cross_y + 8, "Q", "start", fill=colour("query")),
+        label(centre + 8, cross_attention_y + 8, "Q", "start", fill=colour("query")),
         label(centre, 8, f"next word: {next_word}"),
         arrow([(centre, vocabulary_y - HEIGHT), (centre, 16)]),
     ]
-    description = (
-        f"Encoder, upwards: the words {' '.join(source)}, self-attention, sum and norm, "
-        "feed-forward network, sum and norm, memory. Decoder, upwards: the words "
-        f"{' '.join(target)}, causal self-attention, sum and norm, cross-attention with keys and "
-        "values from the memory, sum and norm, feed-forward network, sum and norm, vocabulary and "
-        f"softmax, and the next word, {next_word}."
+    description = DESCRIPTION_OF_STACKS.format(
+        source=" ".join(source), target=" ".join(target), next_word=next_word
     )
     panel = Panel(DECODER_X + WIDTH, STACKS_BOTTOM, "".join(body), description)
     return figure(panel, "An encoder layer and a decoder layer")
