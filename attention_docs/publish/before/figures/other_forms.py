@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from attention_docs.examples.batched_attention import KEY, QUERY
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
@@ -14,7 +13,9 @@ from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Axis, Html, Series
 
-NEXT_KEY = 3  # the key that has the second largest score with `QUERY`, after `KEY`
+# In the batched example: the query and the key that are alike, and the key with which that query
+# has the second largest score.
+QUERY, KEY, NEXT_KEY = 2, 5, 3
 
 
 @site_figure

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.examples.tiles import TILE as KEYS_PER_TILE
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.boxes import arrow
 from attention_docs.publish.before.figures.drawings.cells_of_role import draw_numbers
@@ -35,8 +34,9 @@ from attention_docs.render.numbers import number
 
 # In the table of tiles: the side of a square, the room at the left and the room for the headings.
 TILE_SIZE, TILES_LEFT, TILES_TOP = 34, 24, 3.2 * LINE_HEIGHT
-# In the table of keys on the chip: the size of a cell, and the left sides of the column of scores
-# and of the columns of values.
+# In the table of keys on the chip, whose tiles have two keys each: the size of a cell, and the left
+# sides of the column of scores and of the columns of values.
+KEYS_PER_TILE = 2
 KEY_CELL = (52, 22)
 SCORES_X, VALUES_X = 52, 118
 # The left side of the maximum and of the total, below that table.
