@@ -15,7 +15,7 @@ from attention_docs.diagnosis import recipe
 from attention_docs.diagnosis.cases import example_call, expected_steps
 from attention_docs.diagnosis.mistakes import MISTAKES, Mistake
 from attention_docs.diagnosis.recipe import Call
-from attention_docs.diagnosis.report import page_url
+from attention_docs.diagnosis.report import fix_lines
 
 # For example dtype=torch.float64, grad_fn=<MmBackward0>, size=(4, 3), torch.Size([4, 3]).
 KEYWORD_ARGUMENT = re.compile(r"\w+\s*=\s*(?:<[^>]*>|\([^)]*\)|[^,()\[\]\n]*)|Size\([^)]*\)")
@@ -248,5 +248,5 @@ def format_diagnosis(diagnosis: Diagnosis) -> str:
             f"expected {right_rows[i][j]:.4f}."
         )
     if match and match.mistake:
-        lines += [f"    {match.mistake.fix}", f"    {page_url(match.mistake.address)}"]
-    return "\n".join(lines).rstrip()
+        lines += fix_lines(match.mistake)
+    return "\n".join(lines)

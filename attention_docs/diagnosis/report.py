@@ -11,6 +11,7 @@ from typing import Any
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import Case, Limits
 from attention_docs.diagnosis.comparing import Mistakes
+from attention_docs.diagnosis.mistakes import Mistake
 
 OK, NOT_SUPPORTED, ON_PURPOSE, WRONG = "ok", "not supported", "on purpose", "wrong"
 
@@ -121,19 +122,20 @@ def wrong_lines(report: Report, verbose: bool) -> list[str]:
             lines += ["smallest failing call:", indent(report.example, INDENT)]
         if report.traceback:
             lines += ["where it raised:", report.traceback.rstrip()]
-        lines += other_reasons if verbose else short_reasons(wrong)
+        lines += other_reasons if verbose else other_wrong_cases(wrong)
     if report.missing:
         lines.append(f"{WRONG}: required, but not checked: {', '.join(report.missing)}")
     return lines
 
 
-def short_reasons(wrong: list[Verdict]) -> list[str]:
+def other_wrong_cases(wrong_verdicts: list[Verdict]) -> list[str]:
     """Format the wrong cases whose reason differs from the reason of the first one.
 
     The cases that a known mistake explains come first, with their reasons. Of all others, only the
     names are listed.
     """
-    verdicts = [verdict for verdict in wrong if verdict.reason != wrong[0].reason]
+    first_reason = wrong_verdicts[0].reason
+    verdicts = [verdict for verdict in wrong_verdicts if verdict.reason != first_reason]
     lines = group_by_reason(WRONG, [verdict for verdict in verdicts if verdict.mistakes])
     unexplained_cases = [verdict.case.name for verdict in verdicts if not verdict.mistakes]
     if unexplained_cases:
@@ -223,12 +225,18 @@ def format_verdict(verdict: Verdict) -> str:
 
 
 def fixes(verdicts: list[Verdict]) -> list[str]:
-    """Format each mistake once, with the line that fixes it and the page that explains it."""
+    """Format each mistake of the verdicts once, with the fix and the page that explains it."""
     mistakes = {mistake for verdict in verdicts for mistake in verdict.mistakes}
-    return [
-        f"fix {mistake.summary}:\n    {mistake.fix}\n    {page_url(mistake.address)}".rstrip()
-        for mistake in sorted(mistakes, key=lambda mistake: mistake.name)
-    ]
+    lines = []
+    for mistake in sorted(mistakes, key=lambda mistake: mistake.name):
+        lines += [f"fix {mistake.summary}:", *fix_lines(mistake)]
+    return lines
+
+
+def fix_lines(mistake: Mistake) -> list[str]:
+    """Format the line that fixes a mistake, and the page that explains it if it can be linked."""
+    url = page_url(mistake.address)
+    return [f"{INDENT}{line}" for line in (mistake.fix, url) if line]
 
 
 def totals(report: Report) -> str:
