@@ -234,7 +234,10 @@ HEAD_COUNT_ATTRIBUTES = ("num_heads", "n_head", "n_heads", "num_attention_heads"
 
 
 def head_count(module: Any) -> int | None:
-    """Return the number of heads in an attribute of a module or its configuration, if any."""
+    """Return the number of heads of a module, from one of its attributes or its configuration's.
+
+    Return None if no attribute is recognised.
+    """
     for owner in (module, getattr(module, "config", None)):
         for name in HEAD_COUNT_ATTRIBUTES:
             if isinstance(getattr(owner, name, None), int):

@@ -156,12 +156,14 @@ def with_causal_and_mask(
     Such a call shows the keys that both functions show. Calls with one of the masks are unchanged.
     """
 
-    def has_both(call: Call) -> bool:
+    def has_both_masks(call: Call) -> bool:
         return call.mask is not None and call.is_causal
 
     return {
-        "mask": lambda call: mask(call) if has_both(call) else recipe.padded_mask(call),
-        "causal": lambda call: causal_mask(call) if has_both(call) else recipe.causal_mask(call),
+        "mask": lambda call: mask(call) if has_both_masks(call) else recipe.padded_mask(call),
+        "causal": lambda call: (
+            causal_mask(call) if has_both_masks(call) else recipe.causal_mask(call)
+        ),
     }
 
 
@@ -189,33 +191,30 @@ def bottom_right_window(call: Call) -> Array:
 
 
 def softmax_with_one_maximum(scores: Array) -> Array:
-    """Subtract the maximum of all rows from each row, so that rows of small scores underflow."""
+    """Return the softmax with the maximum of all rows subtracted, so that small rows underflow."""
     exponentials = np.exp(scores - scores.max())
     weights: Array = exponentials / exponentials.sum(axis=-1, keepdims=True)
     return weights
 
 
 def softmax_plus_one(scores: Array) -> Array:
-    """Return the exponentials divided by one more than their sum."""
+    """Return the softmax with a one added to its denominator."""
     exponentials = np.exp(scores)
     weights: Array = exponentials / (1 + exponentials.sum(axis=-1, keepdims=True))
     return weights
 
 
 def softmax_plus_one_after_maximum(scores: Array) -> Array:
-    """Subtract the maximum of each row without scaling the one in the denominator with it.
+    """Return the softmax with a one added to its denominator after the maximum is subtracted.
 
-    The right term in the denominator would then be e^-maximum.
+    As the subtraction divides all exponentials by e^maximum, the right term would be e^-maximum.
     """
     maximum = scores.max(axis=-1, keepdims=True)
     return softmax_plus_one(scores - np.where(maximum == -np.inf, 0.0, maximum))
 
 
 def softcap_before_scale(scores: Array, call: Call) -> Array:
-    """Apply the softcap to the unscaled scores, and the scale after it.
-
-    The scores come with the scale, which is the step before the softcap in the right order.
-    """
+    """Apply the softcap to scores from which the scale is removed, and then the scale."""
     scale = recipe.effective_scale(call)
     unscaled_scores = scores / scale
     return scale * recipe.apply_softcap(unscaled_scores, call)

@@ -201,6 +201,7 @@ def effective_scale(call: Call) -> float:
 
 
 def apply_softcap(scores: Array, call: Call) -> Array:
+    """Return c tanh(s / c) for the softcap c of a call, or the scores s if it has none."""
     return call.softcap * np.tanh(scores / call.softcap) if call.softcap else scores
 
 
@@ -254,7 +255,7 @@ def hide(scores: Array, visible: Array, call: Call) -> Array:
 
 
 def softmax(scores: Array, axis: int | tuple[int, ...] = -1) -> Array:
-    """Return the softmax, with zeros where every score is -inf."""
+    """Return the softmax over one or more axes, with zeros where every score is -inf."""
     maximum = scores.max(axis=axis, keepdims=True)
     exponentials = np.exp(scores - np.where(maximum == -np.inf, 0.0, maximum))
     total = exponentials.sum(axis=axis, keepdims=True)

@@ -95,5 +95,5 @@ def record(name: str) -> Recording:
 
 
 def recorded_names() -> list[str]:
-    """Return the names of the examples that have a graph."""
+    """Return the names of the examples that can be recorded, so that a page can compute them."""
     return [name for name in examples.names() if name not in DRAWN_IN_BULK]
