@@ -147,7 +147,7 @@ def alibi_slopes(heads: int, xp: ModuleType) -> Array:
 
 
 def alibi_slopes_in_code(xp: ModuleType) -> Array:
-    """Return ALiBi's slopes as the authors' code computes them, for HEADS, not a power of two.
+    """Return ALiBi's slopes as the authors' code computes them if HEADS is not a power of two.
 
     The first POWER_BELOW heads get the slopes of a model with POWER_BELOW heads. The others get
     the first, the third and so on of the slopes of a model with twice as many heads.
