@@ -36,6 +36,7 @@ SAMPLE_GAP, ENTRY_GAP = 6, 10  # after a sample, and after its name
 LEADER_WIDTH = 14  # of the thin line from the end of a line to its name, where that is moved up
 LEADER_GAP, NAME_GAP = 4, 5  # before a leader, and between it and a name
 MAX_SHIFT = 4  # how far a name may be moved up without a leader
+RIGHT_MARGIN = 3  # on the right of the names
 TICK_GAP = 6  # between the plot and a tick on its left
 DASHES = (None, "6 3", "2 3", "8 3 2 3")
 MARKERS = (
@@ -127,9 +128,10 @@ class Plot(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """A checked series: its points, (n, 2), in the units of the axes, and its dashes and marker.
+    """A checked series: its points, (n, 2), in the units of the axes, and its style.
 
-    Series with the same name have the same `style`, which counts the names from 0.
+    The style is the index of its dashes and of its marker. It counts the names from 0, so a series
+    without a name has the style of the one before it.
     """
 
     series: Series
@@ -198,8 +200,9 @@ def is_narrow() -> bool:
 def _right_margin(x: Axis, curves_with_names_at_ends: Sequence[Curve]) -> float:
     """Return the room for the names of lines on the right of the plot, and for the last tick."""
     names_width = max((text_width(curve.name) for curve in curves_with_names_at_ends), default=0)
+    leaders_width = LEADER_GAP + LEADER_WIDTH + NAME_GAP
     # The last tick is centred at the end of its axis.
-    return max(LEADER_WIDTH + 12 + names_width, text_width(x.tick_texts[-1]) / 2)
+    return max(leaders_width + names_width + RIGHT_MARGIN, text_width(x.tick_texts[-1]) / 2)
 
 
 def _lay_out(name: str, x: Axis, y: Axis, right_margin: float) -> Plot:
@@ -217,7 +220,7 @@ def _lay_out(name: str, x: Axis, y: Axis, right_margin: float) -> Plot:
 
 
 def _checked_curves(series: Sequence[Series], x: Axis, y: Axis) -> list[Curve]:
-    """Return each series as a curve; its style goes up at each name."""
+    """Return each series as a curve, with a new style at each name."""
     curves, style = [], -1
     for entry in series:
         if entry.name:
@@ -227,7 +230,12 @@ def _checked_curves(series: Sequence[Series], x: Axis, y: Axis) -> list[Curve]:
 
 
 def _checked_points(series: Series, x: Axis, y: Axis) -> np.ndarray:
-    """Return the points of a series, (n, 2), in the units of the axes."""
+    """Return the points of a series, (n, 2), in the units of the axes.
+
+    Raises:
+        TypeError: if they are not real numbers.
+        ValueError: as for `line_chart`.
+    """
     x_values = displayable(f"x of {series.name}", series.x).astype(float)
     y_values = displayable(f"y of {series.name}", series.y).astype(float)
     if x_values.shape != y_values.shape or x_values.ndim != 1:
@@ -266,7 +274,7 @@ def _draw_curve(curve: Curve, plot: Plot) -> str:
 
 
 def _draw_markers(curve: Curve, plot: Plot) -> str:
-    """Draw a marker at each point of a curve; one of a step's numbers has its index."""
+    """Draw a marker at each point of a curve, with its index if the numbers are a step."""
     has_step = step_name(curve.series.y) is not None
     markers = []
     for i, point in enumerate(curve.points):
@@ -284,7 +292,7 @@ def _axis_data(plot: Plot) -> str:
 
 
 def _draw_names(curves: Sequence[Curve], plot: Plot) -> list[str]:
-    """Write the name of each curve at the right end of its line, above it if it ends early."""
+    """Write the name of each curve on the right of the plot, or above the end of a shorter line."""
     body, complete_curves = [], []
     for curve in curves:
         x, y = plot.to_paper(curve.points[-1])
