@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention_docs.render.figures.scales import OPACITY, OPACITY_UNDER_TEXT, Scale
+from attention_docs.render.figures.scales import Scale
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     colour,
@@ -187,8 +187,7 @@ def draw_coloured_box(
     if not has_numbers and not isinstance(value, np.bool_):
         tooltip = f"row {index[0] + 1}, column {index[1] + 1}: {number(value)}"
         children.append(element("title", text_node(tooltip)))
-    fill = scale.paint(value, OPACITY_UNDER_TEXT if has_numbers else OPACITY)
-    return element("rect", *children, **box, **fill)
+    return element("rect", *children, **box, **scale.paint(value, has_text=has_numbers))
 
 
 def tag_index(svg: str, matrix: np.ndarray, index: tuple[int, ...]) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.render.figures import arguments, cells
-from attention_docs.render.figures.scales import OPACITY, Scale, scale_of
+from attention_docs.render.figures.scales import Scale, scale_of
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     Html,
@@ -146,7 +146,7 @@ def _legend(scale: Scale, values: np.ndarray, width: float, has_numbers: bool) -
         return Panel(width, LINE_HEIGHT, label(width / 2, LINE_HEIGHT / 2, text), "")
     if has_numbers:
         return Panel(0, 0, "", "")
-    legend = scale.legend(width, OPACITY)
+    legend = scale.legend(width)
     step = step_name(values)
     if step is None:
         return legend

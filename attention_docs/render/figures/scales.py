@@ -52,12 +52,16 @@ class Scale(NamedTuple):
         from_zero = "" if self.kind == "sequential" else None
         return {"fill": FILLS[self.role or "input"], "data_from_zero": from_zero}
 
-    def paint(self, value: float, max_opacity: float = OPACITY_UNDER_TEXT) -> dict[str, object]:
-        """Return the SVG attributes of a cell; positive numbers inherit the group's colour."""
+    def paint(self, value: float, has_text: bool = True) -> dict[str, object]:
+        """Return the SVG attributes of a cell; positive numbers inherit the group's colour.
+
+        A cell with text on it is fainter.
+        """
+        max_opacity = OPACITY_UNDER_TEXT if has_text else OPACITY
         fraction = min(abs(value) / self.high, 1.0)
         return {"fill": MINUS if value < 0 else None, "fill_opacity": max_opacity * fraction}
 
-    def legend(self, width: float, max_opacity: float = OPACITY_UNDER_TEXT) -> Panel:
+    def legend(self, width: float) -> Panel:
         """Draw the scale as a row of swatches, centred in a width, with numbers at its ends.
 
         A diverging scale has a number in the middle, too. The panel is wider than the width if the
@@ -79,16 +83,16 @@ class Scale(NamedTuple):
             label(x, SWATCH_HEIGHT + LINE_HEIGHT / 2, tick)
             for x, tick in zip(tick_positions, ticks, strict=True)
         ]
-        body = self._draw_swatches(left, swatch_width, max_opacity) + "".join(tick_labels)
+        body = self._draw_swatches(left, swatch_width) + "".join(tick_labels)
         return Panel(width, SWATCH_HEIGHT + LINE_HEIGHT, body, "")
 
-    def _draw_swatches(self, left: float, width: float, max_opacity: float) -> str:
+    def _draw_swatches(self, left: float, width: float) -> str:
         """Draw a row of rectangles with the colours of evenly spaced numbers."""
         # As fractions of the high end, because high - low could overflow.
         values = self.high * np.linspace(self.low / self.high, 1, SWATCH_COUNT)
         size = {"width": width, "height": SWATCH_HEIGHT}
         swatches = [
-            element("rect", x=left + i * width, **size, **self.paint(value, max_opacity))
+            element("rect", x=left + i * width, **size, **self.paint(value, has_text=False))
             for i, value in enumerate(values)
         ]
         outline = {"stroke": "currentColor", "stroke_opacity": 0.3}
