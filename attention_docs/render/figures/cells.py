@@ -93,7 +93,7 @@ class Grid(NamedTuple):
         return self.column_middle(column), self.row_middle(row)
 
 
-def cell_text(value: float, is_short: bool = False) -> str:
+def cell_text(value: float, is_short: bool) -> str:
     """Return a number as text, with two decimals if it is short; minus infinity has no text.
 
     A cell with minus infinity is crossed out instead.

@@ -32,8 +32,8 @@ PREDICTION_WIDTH, PREDICTION_X = 28, 10
 # An arc from word to word rises above the boxes, from which its ends keep a distance.
 ARC_HEIGHT, ARC_GAP = 30, 2
 ARC_HEAD_LENGTH, ARC_HEAD_HALF_WIDTH = 8, 4
-# The length of the axes of a plane, and the length and half the width of its arrowheads.
-AXIS_LENGTH, PLANE_HEAD = 2, (9, 4)
+# The length of the axes of a plane, of 1 on paper, and of an arrowhead, with half of its width.
+AXIS_LENGTH, UNIT, PLANE_HEAD = 2, 90, (9, 4)
 ROW_HEIGHT = 24
 # The widths of the numbers of a row and of a matrix, and the room for the labels of the row.
 ROW_CELL_WIDTH, MATRIX_CELL_WIDTH, ROW_LABELS_WIDTH = 50, 56, 76
@@ -119,15 +119,13 @@ class Arrow(NamedTuple):
     dashed: bool = False
 
 
-def arrows_panel(
-    name: str, features: Sequence[str], arrows: Sequence[Arrow], pixels_per_unit: float = 90
-) -> Panel:
+def arrows_panel(name: str, features: Sequence[str], arrows: Sequence[Arrow]) -> Panel:
     """Draw arrows from zero in a plane of two features, whose axes end at `AXIS_LENGTH`."""
     left = top = 2 * LINE_HEIGHT
-    right, bottom = left + AXIS_LENGTH * pixels_per_unit, top + AXIS_LENGTH * pixels_per_unit
+    right, bottom = left + AXIS_LENGTH * UNIT, top + AXIS_LENGTH * UNIT
     grid_lines, ticks = "", []
     for tick in range(AXIS_LENGTH + 1):
-        x, y = left + tick * pixels_per_unit, bottom - tick * pixels_per_unit
+        x, y = left + tick * UNIT, bottom - tick * UNIT
         grid_lines += f"M{x:g} {top:g}V{bottom:g}M{left:g} {y:g}H{right:g}"
         ticks.append(label(x, bottom + LINE_HEIGHT / 2 + 2, number(tick)))
         ticks.append(label(left - LINE_HEIGHT / 2, y, number(tick)))
@@ -137,7 +135,7 @@ def arrows_panel(
         *ticks,
         label((left + right) / 2, bottom + 1.7 * LINE_HEIGHT, features[0]),
         vertical_label(LINE_HEIGHT / 2, (top + bottom) / 2, features[1]),
-        *(_draw_arrow(arrow, (left, bottom), pixels_per_unit) for arrow in arrows),
+        *(_draw_arrow(arrow, zero=(left, bottom)) for arrow in arrows),
     ]
     vectors = (
         f"{arrow.name} ({', '.join(map(number, arrow.vector[0]))})"
@@ -149,14 +147,12 @@ def arrows_panel(
     return Panel(width, height, "".join(body), description, name=name)
 
 
-def _draw_arrow(arrow: Arrow, zero: Point, pixels_per_unit: float) -> str:
+def _draw_arrow(arrow: Arrow, zero: Point) -> str:
     """Draw an arrow from zero, with its name at the upper right of its tip."""
-    svg = vector_arrow(
-        arrow.vector, zero, pixels_per_unit, arrow.role, head=PLANE_HEAD, dashed=arrow.dashed
-    )
+    svg = vector_arrow(arrow.vector, zero, UNIT, arrow.role, head=PLANE_HEAD, dashed=arrow.dashed)
     if not arrow.name:
         return svg
-    x, y = vector_tip(arrow.vector, zero, pixels_per_unit)
+    x, y = vector_tip(arrow.vector, zero, UNIT)
     return svg + label(x + 6, y - 6, arrow.name, "start", fill=colour(arrow.role))
 
 
