@@ -327,24 +327,16 @@ def given_arrays(xp: ModuleType) -> dict[str, Array]:
 
 
 def normalise(xp: ModuleType, rows: Array) -> tuple[Array, Array]:
-    """Shift and scale every row to mean 0 and variance 1.
-
-    Returns:
-        The rows, and the standard deviation that each was divided by, (n, 1).
-    """
+    """Return the rows with mean 0 and variance 1, and the standard deviations before, (n, 1)."""
     centred = rows - xp.mean(rows, axis=-1, keepdims=True)
     std = xp.sqrt(xp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
     return centred / std, std
 
 
 def norm_backward(xp: ModuleType, normed: Array, std: Array, d_normed: Array) -> Array:
-    """Return the gradient with respect to the rows that were normalised.
+    """Return the gradient of the rows before the norm from that of the rows after it, `d_normed`.
 
-    Args:
-        xp: the array library.
-        normed: (n, d) the rows after the norm.
-        std: (n, 1) their standard deviations before it.
-        d_normed: (n, d) the gradient with respect to `normed`.
+    `std` has the standard deviations by which `normalise` divided.
     """
     mean = xp.mean(d_normed, axis=-1, keepdims=True)
     projection = xp.mean(d_normed * normed, axis=-1, keepdims=True)

@@ -354,10 +354,9 @@ def rotary_index_scores(
     interleaved: bool,
     xp: ModuleType,
 ) -> Array:
-    """Return the indexer's scores, (n, n), with rotary positions in its queries and keys.
+    """Return the indexer's scores with rotary positions in its queries and keys, (n, n).
 
-    The positions rotate neighbouring features if `interleaved`, and otherwise features i and
-    i + d/2 of the two halves.
+    A position rotates neighbouring features if `interleaved`, and else features i and i + d/2.
     """
     positions = xp.arange(keys.shape[0])
     query_1, query_2, key = (

@@ -183,9 +183,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 def ablation_steps(xp: ModuleType, ablated: Array) -> dict[str, Array]:
     """Return what the model predicts after both sentences, complete and without each of PARTS.
 
-    Args:
-        xp: the array library.
-        ablated: (2, 11, 5, 9) probabilities by sentence, part left out, word and next word.
+    The axes of `ablated` are the sentence, the part left out, the word and the next word.
     """
     after_they = ablated[:, :, THEY, :]
     fly, sail = after_they[:, :, FLY], after_they[:, :, SAIL]
@@ -209,14 +207,9 @@ def multi_head_output(
     is_causal: bool = True,
     scale: float | None = None,
 ) -> Array:
-    """Return the sum of the heads' outputs, each projected by its `W_O`.
+    """Return the sum of the outputs of these heads, each projected by its `W_O`.
 
-    Args:
-        xp: the array library.
-        with_positions: (..., n, d_model) words plus positions.
-        heads: the numbers of the heads; the others are left out.
-        is_causal: whether later words are hidden.
-        scale: what the scores are multiplied by; 1 / sqrt(d_k) if None.
+    The scale is 1 / sqrt(d_k) if it is None.
     """
     matrices = given_matrices(xp)
     total = xp.zeros_like(with_positions)
@@ -252,15 +245,9 @@ def ablate(xp: ModuleType, x: Array, part: str | None) -> Array:
 
 
 def count_correct(xp: ModuleType, probabilities: Array, right_words: list[int]) -> Array:
-    """Count the words after which the right word has the largest probability, without a tie.
+    """Count, for each part left out, the words whose next word alone has the largest probability.
 
-    Args:
-        xp: the array library.
-        probabilities: (11, 5, 9) by part left out, word and next word.
-        right_words: the index in the vocabulary of the word that follows each of the five.
-
-    Returns:
-        (11,) the count for each part left out.
+    The axes of `probabilities` are the part, the word and the next word, (11, 5, 9).
     """
     # Rounded, so that the probabilities of a tie, which can differ by rounding errors, are equal.
     rounded = round_off(xp, probabilities)

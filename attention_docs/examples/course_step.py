@@ -142,10 +142,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 def loss_swapped(xp: ModuleType, y: Array, w_vocabulary: Array) -> Array:
     """Return the loss of "boats pass birds because they sail".
 
-    Args:
-        xp: the array library.
-        y: the next words of "birds pass boats because they fly", one-hot, (5, 9).
-        w_vocabulary: the matrix from outputs to logits, (7, 9).
+    `y` has the next words of "birds pass boats because they fly", one-hot, (5, 9).
     """
     matrices = given_matrices(xp)
     with_positions = swap_nouns(xp, matrices["X"]) + matrices["E"]
