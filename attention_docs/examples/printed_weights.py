@@ -29,6 +29,7 @@ WEIGHTS = [[0.106, 0.447, 0.447], [0.447, 0.106, 0.447], [0.211, 0.211, 0.577]]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the printed weights, their row sums, and their products with the right values."""
     weights = xp.asarray(WEIGHTS, dtype=xp.float64)
     return {
         "weights": weights,

@@ -71,14 +71,18 @@ K = [
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the scores and weights of the queries.
+
+    `query_1_meets_key_3` has a product for each feature; their sum is the score of the two.
+    """
     q, k = xp.asarray(Q, dtype=xp.float64), xp.asarray(K, dtype=xp.float64)
-    attention = attention_steps(q, k, k)
+    attention = attention_steps(q, k, k)  # the values do not matter, so the keys stand in
     return {
         "Q": q,
         "K": k,
         "scores": attention.scores,
         "matches": attention.scores >= 0.5,
-        "query_1_meets_key_3": q[0, :] * k[2, :],  # feature by feature; the score is the sum
+        "query_1_meets_key_3": q[0, :] * k[2, :],
         "scaled": attention.scaled,
         "weights": attention.weights,
     }

@@ -84,7 +84,9 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    x, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (X, W_Q, W_K, W_V))
+    """Return the steps of attention, with queries, keys and values from the tokens `X`."""
+    x = xp.asarray(X, dtype=xp.float64)
+    w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))
     q, k, v = x @ w_q, x @ w_k, x @ w_v
     attention = attention_steps(q, k, v)
     return {

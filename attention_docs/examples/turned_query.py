@@ -45,9 +45,11 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the steps of attention of one query."""
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     scores = q @ k.T
-    scaled = scores / k.shape[1] ** 0.5
+    d_k = k.shape[1]
+    scaled = scores / d_k**0.5
     weights = softmax(scaled)
     return {
         "Q": q,

@@ -52,16 +52,8 @@ import numpy
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.self_attention import (
-    FEATURES,
-    TOKENS,
-    W_K,
-    W_Q,
-    X,
-)
-from attention_docs.examples.self_attention import (
-    LABELS as SELF_LABELS,
-)
+from attention_docs.examples import self_attention
+from attention_docs.examples.self_attention import FEATURES, TOKENS, W_K, W_Q, X
 
 TITLE = "Self-attention, values in space"
 SOURCE = "000_2da5eed0b4267db4.txt, “Self-Attention with Example”; our own third column of W_V"
@@ -69,7 +61,7 @@ SOURCE = "000_2da5eed0b4267db4.txt, “Self-Attention with Example”; our own t
 W_V = [[1, 0, 0], [0, 1, 1], [1, 0, 0], [0, 1, 0]]
 
 VALUE_FEATURES = ["airborne", "afloat", "floats"]
-LABELS = SELF_LABELS | {
+LABELS = self_attention.LABELS | {
     "W_V": (FEATURES, VALUE_FEATURES),
     "V": (TOKENS, VALUE_FEATURES),
     "output": (TOKENS, VALUE_FEATURES),
@@ -77,7 +69,9 @@ LABELS = SELF_LABELS | {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    x, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (X, W_Q, W_K, W_V))
+    """Return the weights and the output of self-attention, with values of three features."""
+    x = xp.asarray(X, dtype=xp.float64)
+    w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))
     q, k, v = x @ w_q, x @ w_k, x @ w_v
     attention = attention_steps(q, k, v)
     return {

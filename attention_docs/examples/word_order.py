@@ -77,9 +77,13 @@ STRETCH = 3.0
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the steps of attention, with Japanese queries and English keys and values.
+
+    The values are the English embeddings themselves.
+    """
     japanese = xp.asarray(X_japanese, dtype=xp.float64)
     english = xp.asarray(X_english, dtype=xp.float64)
-    w = STRETCH * xp.eye(4, dtype=xp.float64)
+    w = STRETCH * xp.eye(english.shape[1], dtype=xp.float64)
     attention = attention_steps(japanese @ w, english @ w, english)
     return {
         "X_japanese": japanese,
