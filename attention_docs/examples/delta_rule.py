@@ -95,6 +95,7 @@ repeated_errors 4
 """
 
 from types import ModuleType
+from typing import NamedTuple
 
 import numpy
 
@@ -130,7 +131,7 @@ LABELS = {
 
 
 def write(
-    state: Array, key: Array, value: Array, strength: Array | float = 1, gate: Array | float = 1
+    state: Array, key: Array, value: Array, strength: Array, gate: Array
 ) -> tuple[Array, Array, Array]:
     """Let a state decay, then move what it holds for a key towards a value.
 
@@ -151,39 +152,64 @@ def write(
     return state + strength * key[:, None] * error[None, :], recalled, error
 
 
-def write_with_late_gate(state: Array, key: Array, value: Array, gate: Array) -> Array:
-    """Return the new state if, by mistake, the error is taken before the state decays."""
-    error = value - key @ state
-    return gate * state + key[:, None] * error[None, :]
+class Writes(NamedTuple):
+    """What happens when n values are written to an empty state, one after another.
+
+    Attributes:
+        states: (d_k, d_v), the empty state and the state after each write.
+        recalled: (n, d_v), what the state held for each key before its value was written.
+        errors: (n, d_v), the differences between the values and what was recalled.
+    """
+
+    states: list[Array]
+    recalled: Array
+    errors: Array
 
 
-def repeat_write(keys: Array, value: Array, xp: ModuleType) -> Array:
-    """Return the error of each write of one value, (1,), with keys of one feature, (n, 1)."""
-    state, errors = xp.zeros((1, 1), dtype=xp.float64), list[Array]()
+def write_all(keys: Array, values: Array, strengths: Array, gates: Array, xp: ModuleType) -> Writes:
+    """Write each value for its key, with its strength and its gate."""
+    states = [xp.zeros((keys.shape[1], values.shape[1]), dtype=xp.float64)]
+    recalled = []
+    errors = []
     for t in range(keys.shape[0]):
-        state, _, error = write(state, keys[t, :], value)
+        state, recalled_value, error = write(
+            states[-1], keys[t, :], values[t, :], strengths[t], gates[t, ...]
+        )
+        states.append(state)
+        recalled.append(recalled_value)
         errors.append(error)
-    return xp.concat(errors)
+    return Writes(states, xp.stack(recalled), xp.stack(errors))
+
+
+def write_all_with_late_gates(keys: Array, values: Array, gates: Array, xp: ModuleType) -> Array:
+    """Return the last state if, by mistake, each error is taken before the state decays."""
+    state = xp.zeros((keys.shape[1], values.shape[1]), dtype=xp.float64)
+    for t in range(keys.shape[0]):
+        error = values[t, :] - keys[t, :] @ state
+        state = gates[t] * state + keys[t, :, None] * error[None, :]
+    return state
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Write `V` for the keys `K` by addition, by softmax attention and by the delta rule.
+
+    `sum`, `after_third` and `after_fourth` are states; `added`, `rewritten`, `half` and the steps
+    named for gates are the answers of states to `Q`.
+    """
     k, v, q = (xp.asarray(rows, dtype=xp.float64) for rows in (K, V, Q))
     strengths, gates = (xp.asarray(row, dtype=xp.float64) for row in (HALF_STRENGTH, GATES))
     channel_gates = xp.asarray(CHANNEL_GATES, dtype=xp.float64)
-    long_key = xp.asarray(LONG_KEY, dtype=xp.float64)
-    n, empty = k.shape[0], xp.zeros((k.shape[1], v.shape[1]), dtype=xp.float64)
+    long_keys = xp.asarray(LONG_KEY, dtype=xp.float64)
+    ones = xp.ones(k.shape[0], dtype=xp.float64)
+    repeated_value = xp.repeat(v[:1, :1], long_keys.shape[0], axis=0)
 
-    states, recalled, errors = [empty], list[Array](), list[Array]()
-    half = gated = channel_gated = late = empty
-    for t in range(n):
-        key, value = k[t, :], v[t, :]
-        state, memory, error = write(states[-1], key, value)
-        states, recalled, errors = [*states, state], [*recalled, memory], [*errors, error]
-        half = write(half, key, value, strengths[t])[0]
-        gated = write(gated, key, value, gate=gates[t])[0]
-        channel_gated = write(channel_gated, key, value, gate=channel_gates[t, :, None])[0]
-        late = write_with_late_gate(late, key, value, gates[t])
     sum_of_writes = k.T @ v
+    delta_rule = write_all(k, v, ones, ones, xp)
+    half = write_all(k, v, strengths, ones, xp)
+    gated = write_all(k, v, ones, gates, xp)
+    channel_gated = write_all(k, v, ones, channel_gates[:, :, None], xp)
+    late_gated_state = write_all_with_late_gates(k, v, gates, xp)
+    repeated = write_all(long_keys, repeated_value, ones, ones, xp)
     return {
         "K": k,
         "V": v,
@@ -194,14 +220,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "sum": sum_of_writes,
         "added": q @ sum_of_writes,
         "attention": attention_steps(q, k, v).output,
-        "recalled": xp.stack(recalled),
-        "errors": xp.stack(errors),
-        "after_third": states[3],
-        "after_fourth": states[4],
-        "rewritten": q @ states[4],
-        "half": q @ half,
-        "gated": q @ gated,
-        "late_gate": q @ late,
-        "channel_gated": q @ channel_gated,
-        "repeated_errors": repeat_write(long_key, v[0, :1], xp),
+        "recalled": delta_rule.recalled,
+        "errors": delta_rule.errors,
+        "after_third": delta_rule.states[3],
+        "after_fourth": delta_rule.states[4],
+        "rewritten": q @ delta_rule.states[4],
+        "half": q @ half.states[-1],
+        "gated": q @ gated.states[-1],
+        "late_gate": q @ late_gated_state,
+        "channel_gated": q @ channel_gated.states[-1],
+        "repeated_errors": repeated.errors[:, 0],
     }
