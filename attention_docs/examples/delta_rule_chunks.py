@@ -6,9 +6,6 @@ the alphas.
 `output` has a row for each token, read from the state after its write, and `state` is the last
 state. `in_chunks` has the same outputs, computed in chunks. The other steps compute all tokens as
 one chunk: `kept[r, i]` is the part of the write of token i that the gates have left at token r.
-`corrections` are the errors times the strengths, solved from one triangular system. `mixing` has
-the weights of the corrections in the outputs. `causal_only` has the outputs if `mixing` uses a
-causal mask in place of `kept`, which is a mistake.
 
 >>> show(steps())
 Q 6 x 4
@@ -111,7 +108,7 @@ CHUNK = 3
 
 
 def token_by_token(k: Array, v: Array, strengths: Array, gates: Array) -> list[Array]:
-    """Return an empty state, (d_k, d_v), and the state after each token."""
+    """Apply the gated delta rule; return an empty state and the state after each token."""
     states = [0 * k[0, :, None] * v[0, None, :]]  # zeros, of the library of k
     for t in range(k.shape[0]):
         decayed = gates[t] * states[-1]
@@ -121,35 +118,61 @@ def token_by_token(k: Array, v: Array, strengths: Array, gates: Array) -> list[A
 
 
 def decay_factors(gates: Array, xp: ModuleType) -> tuple[Array, Array]:
-    """Return the cumulative decay of the initial state, (n,), and of each write, (n, n).
+    """Return what the gates leave of the state before the first token, and of each write.
 
-    Entry [r, i] is the product of gates i + 1 to r; entries above the diagonal are zero.
+    Args:
+        gates: (n,) the gate of each token.
+        xp: the array library.
+
+    Returns:
+        The (n,) products of the gates up to each token, and (n, n) factors: entry [r, i] is the
+        product of gates i + 1 to r, or zero if token i comes after token r.
     """
-    products = [gates[0]]
+    gate_products = [gates[0]]
     for t in range(1, gates.shape[0]):
-        products.append(products[-1] * gates[t])
-    state_decay = xp.stack(products)
+        gate_products.append(gate_products[-1] * gates[t])
+    state_decay = xp.stack(gate_products)
     ratios = state_decay[:, None] / state_decay[None, :]
     visible = causal_mask(gates.shape[0], xp=xp)
     return state_decay, xp.where(visible, ratios, xp.zeros_like(ratios))
 
 
-def solve_corrections(below: Array, right: Array, xp: ModuleType) -> Array:
-    """Solve (I + B) D = R row by row, where B is `below` without its diagonal and all above it."""
-    rows = [right[0, :]]
-    for t in range(1, right.shape[0]):
-        rows.append(right[t, :] - below[t, :t] @ xp.stack(rows))
+def solve_unit_triangular(matrix: Array, right_side: Array, xp: ModuleType) -> Array:
+    """Solve L D = R by forward substitution, and return D.
+
+    L has the entries of `matrix` below the diagonal, ones on it, and zeros above; R is
+    `right_side`.
+    """
+    rows = [right_side[0, :]]
+    for t in range(1, right_side.shape[0]):
+        rows.append(right_side[t, :] - matrix[t, :t] @ xp.stack(rows))
     return xp.stack(rows)
 
 
 def one_chunk(
     q: Array, k: Array, v: Array, strengths: Array, gates: Array, state: Array, xp: ModuleType
 ) -> dict[str, Array]:
-    """Compute the outputs of a chunk, and the state after it from the state before it."""
+    """Apply the gated delta rule to a chunk of tokens at once.
+
+    Args:
+        q: (n, d_k) queries of the chunk.
+        k: (n, d_k) keys.
+        v: (n, d_v) values.
+        strengths: (n,) beta of each token.
+        gates: (n,) alpha of each token.
+        state: (d_k, d_v) the state before the chunk.
+        xp: the array library.
+
+    Returns:
+        The (n, d_v) `output`, the `state` after the chunk, and the intermediates: the decay of
+        each write, `kept`; the strengths times the errors, `corrections`; and the weights of the
+        corrections in the output, `mixing`.
+    """
     state_decay, kept = decay_factors(gates, xp)
-    below = strengths[:, None] * (k @ k.T) * kept
-    right = strengths[:, None] * (v - state_decay[:, None] * (k @ state))
-    corrections = solve_corrections(below, right, xp)
+    # A key also recalls what earlier tokens of the chunk have corrected.
+    overlaps = strengths[:, None] * (k @ k.T) * kept
+    initial_errors = v - state_decay[:, None] * (k @ state)
+    corrections = solve_unit_triangular(overlaps, strengths[:, None] * initial_errors, xp)
     mixing = (q @ k.T) * kept
     decayed_keys = kept[-1, :, None] * k  # by the decay from each token to the end of the chunk
     return {
@@ -162,18 +185,27 @@ def one_chunk(
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Compute the outputs token by token, in chunks of `CHUNK` tokens, and as a single chunk.
+
+    `kept`, `corrections` and `mixing` belong to the single chunk, and `causal_only` is its output
+    with a causal mask in place of the decay, which is a mistake.
+    """
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     strengths, gates = (xp.asarray(row, dtype=xp.float64) for row in (STRENGTHS, GATES))
     states = token_by_token(k, v, strengths, gates)
     output = xp.stack([q[t, :] @ states[t + 1] for t in range(q.shape[0])])
-    all_tokens = one_chunk(q, k, v, strengths, gates, states[0], xp)
-    state, outputs = states[0], list[Array]()
+    empty_state = states[0]
+    single_chunk = one_chunk(q, k, v, strengths, gates, empty_state, xp)
+    chunk_state = empty_state
+    chunk_outputs = []
     for start in range(0, q.shape[0], CHUNK):
         rows = slice(start, start + CHUNK)
-        tokens = (q[rows, :], k[rows, :], v[rows, :], strengths[rows], gates[rows])
-        chunk = one_chunk(*tokens, state, xp)
-        state, outputs = chunk["state"], [*outputs, chunk["output"]]
-    visible = xp.astype(causal_mask(q.shape[0], xp=xp), xp.float64)
+        chunk = one_chunk(
+            q[rows, :], k[rows, :], v[rows, :], strengths[rows], gates[rows], chunk_state, xp
+        )
+        chunk_state = chunk["state"]
+        chunk_outputs.append(chunk["output"])
+    is_visible = xp.astype(causal_mask(q.shape[0], xp=xp), xp.float64)  # ones and zeros
     return {
         "Q": q,
         "K": k,
@@ -182,9 +214,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "gates": gates,
         "output": output,
         "state": states[-1],
-        "kept": all_tokens["kept"],
-        "corrections": all_tokens["corrections"],
-        "mixing": all_tokens["mixing"],
-        "in_chunks": xp.concat(outputs),
-        "causal_only": (q @ k.T * visible) @ all_tokens["corrections"],
+        "kept": single_chunk["kept"],
+        "corrections": single_chunk["corrections"],
+        "mixing": single_chunk["mixing"],
+        "in_chunks": xp.concat(chunk_outputs),
+        "causal_only": (q @ k.T * is_visible) @ single_chunk["corrections"],
     }
