@@ -10,12 +10,7 @@ nothing else has a bias, and no positions are added. The three attentions take t
 - cross-attention: Q from the target, K and V from the encoder's output, `memory`.
 
 Steps that end in `_weights_1` and `_weights_2` are the weights of the two heads of an attention.
-The mean, the variance, the hidden layer and its output are steps of the encoder only. Row i of
-`probabilities` predicts the token after target token i.
-
-`loop_probabilities` are the probabilities with a fifth target token, "verte", after which the loop
-ends. `book_probabilities` are the probabilities for "the book is green .", whose noun is masculine
-in French, and its target "le livre est".
+The mean, the variance, the hidden layer and its output are steps of the encoder only.
 
 >>> show(steps())
 gain 6
@@ -333,6 +328,7 @@ GAIN = [2, 2, 2, 2, 1.5, 2]
 SHIFT = [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
 EPSILON = 1e-5  # keeps the norm of a constant row finite
 
+# W_Q, W_K, W_V and W_O of the encoder's self-attention, the decoder's, and the cross-attention.
 ENCODER = (
     [
         [3, 0, 0, 0, 0, 3],
@@ -506,9 +502,16 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the steps of the encoder and of the decoder for the sentence about the car.
+
+    `loop_probabilities` have a fifth target token, "verte", after which the loop ends.
+    `book_probabilities` belong to "the book is green .", whose noun is masculine in French, and its
+    target "le livre est".
+    """
     model = Transformer(xp)
     encoded = model.encode(floats(xp, SOURCE_TOKENS))
-    memory, target = encoded["memory"], floats(xp, TARGET_TOKENS)
+    memory = encoded["memory"]
+    target = floats(xp, TARGET_TOKENS)
     longer_target = xp.concat([target, floats(xp, [FIFTH_TOKEN])])
     book_memory = model.encode(floats(xp, BOOK_SOURCE_TOKENS))["memory"]
     book_target = floats(xp, BOOK_TARGET_TOKENS)
@@ -523,29 +526,30 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 class Transformer:
-    """One encoder layer and one decoder layer."""
+    """One encoder layer and one decoder layer, with the matrices of this module."""
 
     def __init__(self, xp: ModuleType) -> None:
         self.xp = xp
-        self.encoder, self.decoder, self.cross = (
-            MultiHeadAttention(*(floats(xp, matrix) for matrix in matrices), num_heads=2)
-            for matrices in (ENCODER, DECODER, CROSS)
-        )
-        self.w_1, self.w_2, self.w_vocabulary = (
-            floats(xp, matrix) for matrix in (W_1, W_2, W_VOCABULARY)
-        )
-        self.gain, self.shift = floats(xp, GAIN), floats(xp, SHIFT)
+        self.encoder = attention_layer(xp, ENCODER)
+        self.decoder = attention_layer(xp, DECODER)
+        self.cross = attention_layer(xp, CROSS)
+        self.w_1 = floats(xp, W_1)
+        self.w_2 = floats(xp, W_2)
+        self.w_vocabulary = floats(xp, W_VOCABULARY)
+        self.gain = floats(xp, GAIN)
+        self.shift = floats(xp, SHIFT)
 
     def encode(self, x: Array) -> dict[str, Array]:
-        attended = self.encoder.steps(x, x, x)
-        summed = x + attended.output
+        """Return the steps of the encoder for source tokens; `memory` is its output."""
+        self_attention = self.encoder.steps(x, x, x)
+        summed = x + self_attention.output
         normed = self.layer_norm(summed)
-        hidden, fed = self.feed_forward(normed)
+        hidden, network_output = self.feed_forward(normed)
         return {
             "X": x,
             **matrix_steps("encoder", self.encoder),
-            **weight_steps("encoder", attended),
-            "encoder_attended": attended.output,
+            **weight_steps("encoder", self_attention),
+            "encoder_attended": self_attention.output,
             "encoder_sum": summed,
             "encoder_mean": self.mean(summed)[:, 0],
             "encoder_variance": self.variance(summed)[:, 0],
@@ -553,32 +557,34 @@ class Transformer:
             "W_1": self.w_1,
             "W_2": self.w_2,
             "encoder_hidden": hidden,
-            "encoder_fed": fed,
-            "memory": self.layer_norm(normed + fed),
+            "encoder_fed": network_output,
+            "memory": self.layer_norm(normed + network_output),
         }
 
     def decode(self, y: Array, memory: Array) -> dict[str, Array]:
-        attended = self.decoder.steps(y, y, y, is_causal=True)
-        normed = self.layer_norm(y + attended.output)
-        crossed = self.cross.steps(normed, memory, memory)
-        cross_normed = self.layer_norm(normed + crossed.output)
-        _, fed = self.feed_forward(cross_normed)
-        output = self.layer_norm(cross_normed + fed)
+        """Return the steps of the decoder; row i of `probabilities` predicts token i + 1."""
+        self_attention = self.decoder.steps(y, y, y, is_causal=True)
+        normed = self.layer_norm(y + self_attention.output)
+        cross_attention = self.cross.steps(normed, memory, memory)
+        cross_normed = self.layer_norm(normed + cross_attention.output)
+        _, network_output = self.feed_forward(cross_normed)
+        output = self.layer_norm(cross_normed + network_output)
         logits = output @ self.w_vocabulary
+        d_k = cross_attention.Q.shape[-1]
         return {
             "Y": y,
             **matrix_steps("decoder", self.decoder),
-            **weight_steps("decoder", attended),
-            "decoder_attended": attended.output,
+            **weight_steps("decoder", self_attention),
+            "decoder_attended": self_attention.output,
             "decoder_normed": normed,
             **matrix_steps("cross", self.cross),
-            "cross_W_Q_1": self.cross.W_Q[:, :3],  # head 1 has the first three columns
-            "cross_W_K_1": self.cross.W_K[:, :3],
-            "cross_Q_1": crossed.Q[0, :, :],
-            "cross_K_1": crossed.K[0, :, :],
-            "cross_scaled_1": crossed.attention.scaled[0, :, :],
-            **weight_steps("cross", crossed),
-            "cross_attended": crossed.output,
+            "cross_W_Q_1": self.cross.W_Q[:, :d_k],  # the columns of head 1
+            "cross_W_K_1": self.cross.W_K[:, :d_k],
+            "cross_Q_1": cross_attention.Q[0, :, :],
+            "cross_K_1": cross_attention.K[0, :, :],
+            "cross_scaled_1": cross_attention.attention.scaled[0, :, :],
+            **weight_steps("cross", cross_attention),
+            "cross_attended": cross_attention.output,
             "cross_normed": cross_normed,
             "output": output,
             "W_vocabulary": self.w_vocabulary,
@@ -598,9 +604,10 @@ class Transformer:
         return self.xp.mean((rows - self.mean(rows)) ** 2, axis=-1, keepdims=True)
 
     def feed_forward(self, rows: Array) -> tuple[Array, Array]:
-        """Return the hidden layer after its ReLU, and the output."""
-        before = rows @ self.w_1
-        hidden = self.xp.where(before > 0, before, self.xp.zeros_like(before))
+        """Return the hidden layer after its ReLU, and the output of the network."""
+        hidden_inputs = rows @ self.w_1
+        zeros = self.xp.zeros_like(hidden_inputs)
+        hidden = self.xp.where(hidden_inputs > 0, hidden_inputs, zeros)
         return hidden, hidden @ self.w_2
 
 
@@ -608,10 +615,17 @@ def floats(xp: ModuleType, literal: object) -> Array:
     return xp.asarray(literal, dtype=xp.float64)
 
 
+def attention_layer(xp: ModuleType, matrices: tuple[object, ...]) -> MultiHeadAttention:
+    """Return an attention of two heads with the matrices W_Q, W_K, W_V and W_O."""
+    return MultiHeadAttention(*(floats(xp, matrix) for matrix in matrices), num_heads=2)
+
+
 def matrix_steps(name: str, layer: MultiHeadAttention) -> dict[str, Array]:
+    """Return the four matrices of an attention as steps that start with its name."""
     return {f"{name}_W_{letter}": getattr(layer, f"W_{letter}") for letter in "QKVO"}
 
 
-def weight_steps(name: str, attended: MultiHeadSteps) -> dict[str, Array]:
-    weights = attended.attention.weights
+def weight_steps(name: str, layer_steps: MultiHeadSteps) -> dict[str, Array]:
+    """Return the weights of both heads of an attention as steps that start with its name."""
+    weights = layer_steps.attention.weights
     return {f"{name}_weights_1": weights[0, :, :], f"{name}_weights_2": weights[1, :, :]}
