@@ -79,16 +79,20 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the loss and its gradients, and what two steps of Adam change.
+
+    `mean` and `square` are Adam's averages of the gradient and of its square after the first step.
+    """
     b, w, y = (xp.asarray(matrix, dtype=xp.float64) for matrix in (B, W_VOCABULARY, ANSWER))
     transpose = xp.matrix_transpose
     loss, d_logits = cross_entropy(b @ w, y)
     dw = transpose(b) @ d_logits
     adam = Adam(RATE)
-    after = adam.step({"W": w}, {"W": dw})["W"]
+    w_after_1 = adam.step({"W": w}, {"W": dw})["W"]
     mean, square = adam.mean["W"], adam.square["W"]
-    loss_after, d_logits_after = cross_entropy(b @ after, y)
-    dw_after = transpose(b) @ d_logits_after
-    after_second = adam.step({"W": after}, {"W": dw_after})["W"]
+    loss_after_1, d_logits_after_1 = cross_entropy(b @ w_after_1, y)
+    dw_after_1 = transpose(b) @ d_logits_after_1
+    w_after_2 = adam.step({"W": w_after_1}, {"W": dw_after_1})["W"]
     return {
         "B": b,
         "W_vocabulary": w,
@@ -101,8 +105,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "dB": d_logits @ transpose(w),
         "mean": mean,
         "square": square,
-        "step": after - w,
-        "W_vocabulary_after": after,
-        "loss_after": loss_after,
-        "second_step": after_second - after,
+        "step": w_after_1 - w,
+        "W_vocabulary_after": w_after_1,
+        "loss_after": loss_after_1,
+        "second_step": w_after_2 - w_after_1,
     }
