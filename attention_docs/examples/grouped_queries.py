@@ -70,13 +70,19 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the weights and outputs of grouped queries.
+
+    `same_as_repeated` compares them with one set of keys and values per query head, and `wrong`
+    assigns the heads to the wrong groups.
+    """
     q, k_1, k_2, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K_1, K_2, V))
-    heads = q[:, None, :]  # (4, 1, 3)
-    keys, values = xp.stack([k_1, k_2]), xp.stack([v[:, :1], v[:, 1:]])  # (2, 5, 3), (2, 5, 1)
-    grouped = attention_steps(heads, keys, values, enable_gqa=True)
+    queries = q[:, None, :]  # (4, 1, 3)
+    keys = xp.stack([k_1, k_2])  # (2, 5, 3)
+    values = xp.stack([v[:, :1], v[:, 1:]])  # (2, 5, 1)
+    grouped = attention_steps(queries, keys, values, enable_gqa=True)
     # One set of keys and values for each head, in the order 1, 1, 2, 2, or wrongly 1, 2, 1, 2.
-    repeated = attention_steps(heads, xp.repeat(keys, 2, axis=0), xp.repeat(values, 2, axis=0))
-    tiled = attention_steps(heads, xp.concat([keys, keys]), xp.concat([values, values]))
+    repeated = attention_steps(queries, xp.repeat(keys, 2, axis=0), xp.repeat(values, 2, axis=0))
+    tiled = attention_steps(queries, xp.concat([keys, keys]), xp.concat([values, values]))
     return {
         "Q": q,
         "K_1": k_1,
