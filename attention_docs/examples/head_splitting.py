@@ -57,24 +57,26 @@ SOURCE = "002_d7461449c953e4ff.txt, “Multi-Head Attention”; 004_d0b6398463fb
 
 X = [[1, 2, 3, 4], [5, 6, 7, 8], [9, 10, 11, 12]]
 HEADS = 2
+DIVISOR = 10  # makes the scores small enough to keep the softmax from saturating
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Split `X` into heads and merge them again, with the transpose and wrongly without it."""
     x = xp.asarray(X, dtype=xp.float64)
     heads = split_heads(x, HEADS)
-    wrong = xp.reshape(x, heads.shape)
+    wrong_heads = xp.reshape(x, heads.shape)
     return {
         "X": x,
         "head_1": heads[0, :, :],
         "head_2": heads[1, :, :],
         "merged": merge_heads(heads),
-        "wrong_head_1": wrong[0, :, :],
-        "wrong_head_2": wrong[1, :, :],
+        "wrong_head_1": wrong_heads[0, :, :],
+        "wrong_head_2": wrong_heads[1, :, :],
         "wrong_merged": xp.reshape(heads, x.shape),
-        "output": merge_heads(attend(heads / 10)),
-        "wrong_output": merge_heads(attend(wrong / 10)),
+        "output": merge_heads(self_attention(heads / DIVISOR)),
+        "wrong_output": merge_heads(self_attention(wrong_heads / DIVISOR)),
     }
 
 
-def attend(heads: Array) -> Array:
+def self_attention(heads: Array) -> Array:
     return scaled_dot_product_attention(heads, heads, heads)
