@@ -3,8 +3,8 @@
 In latent attention, each of the `heads` multiplies its query with the latent and the rotary part of
 each key, and its weights with the latents. The indexer computes one dot product for each of its
 heads and keys. In millions of multiplications, `dense` attends to all keys, `indexer` scores all
-keys, `sparse` attends to the `chosen` keys, and `together` is the indexer with sparse attention.
-`saving` is dense / together. In contexts longer than `break_even`, choosing keys costs less.
+keys, and `sparse` attends to the `chosen` keys. In contexts longer than `break_even`, choosing keys
+costs less.
 
 >>> show(steps())
 heads 1
@@ -46,13 +46,24 @@ CONTEXTS = [2048, 8192, 32768, 131072]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    heads, latent, rotary, index_heads, index_features, chosen, contexts = (
-        xp.asarray(numbers, dtype=xp.float64)
-        for numbers in (HEADS, LATENT, ROTARY, INDEX_HEADS, INDEX_FEATURES, CHOSEN, CONTEXTS)
-    )
-    # Multiplications for each key.
-    to_attend, to_index = heads * (latent + rotary + latent), index_heads * index_features
-    dense, indexer, sparse = to_attend * contexts, to_index * contexts, to_attend * chosen
+    """Count the multiplications with all keys and with chosen keys, in millions.
+
+    `together` is the sum of `indexer` and `sparse`. `break_even` is the length of the context at
+    which it equals `dense`.
+    """
+    heads = xp.asarray(HEADS, dtype=xp.float64)
+    latent_features = xp.asarray(LATENT, dtype=xp.float64)
+    rotary_features = xp.asarray(ROTARY, dtype=xp.float64)
+    index_heads = xp.asarray(INDEX_HEADS, dtype=xp.float64)
+    index_features = xp.asarray(INDEX_FEATURES, dtype=xp.float64)
+    chosen = xp.asarray(CHOSEN, dtype=xp.float64)
+    contexts = xp.asarray(CONTEXTS, dtype=xp.float64)
+    # A score multiplies a latent and a rotary key, and a weight then multiplies the latent again.
+    attention_per_key = heads * (latent_features + rotary_features + latent_features)
+    indexer_per_key = index_heads * index_features
+    dense = attention_per_key * contexts
+    indexer = indexer_per_key * contexts
+    sparse = attention_per_key * chosen
     million = 1e6
     return {
         "heads": heads,
@@ -65,5 +76,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "sparse": sparse / million,
         "together": (indexer + sparse) / million,
         "saving": dense / (indexer + sparse),
-        "break_even": sparse / (to_attend - to_index),
+        "break_even": sparse / (attention_per_key - indexer_per_key),
     }
