@@ -175,18 +175,11 @@ W_K2 = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1,
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    inputs = {
-        "X": X,
-        "W_Q1": W_Q1,
-        "W_K1": W_K1,
-        "W_V1": W_V1,
-        "W_O1": W_O1,
-        "W_Q2": W_Q2,
-        "W_K2": W_K2,
-        "W_V2": W_V1,
-    }
-    arrays = {name: xp.asarray(matrix, dtype=xp.float64) for name, matrix in inputs.items()}
-    x, w_q1, w_k1, w_v1, w_o1, w_q2, w_k2, w_v2 = arrays.values()
+    """Return the steps of both layers; those `without_first` give the second layer `X` itself."""
+    x = xp.asarray(X, dtype=xp.float64)
+    w_q1, w_k1, w_v1 = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q1, W_K1, W_V1))
+    w_o1 = xp.asarray(W_O1, dtype=xp.float64)
+    w_q2, w_k2, w_v2 = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q2, W_K2, W_V1))
     q1, k1 = x @ w_q1, x @ w_k1
     first = attention_steps(q1, k1, x @ w_v1, is_causal=True, scale=1.0)
     between = x + first.output @ w_o1
@@ -194,7 +187,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     second = attention_steps(q2, k2, between @ w_v2, is_causal=True, scale=1.0)
     without_first = attention_steps(x @ w_q2, x @ w_k2, x @ w_v2, is_causal=True, scale=1.0)
     return {
-        **arrays,
+        "X": x,
+        "W_Q1": w_q1,
+        "W_K1": w_k1,
+        "W_V1": w_v1,
+        "W_O1": w_o1,
+        "W_Q2": w_q2,
+        "W_K2": w_k2,
+        "W_V2": w_v2,
         "Q1": q1,
         "K1": k1,
         "scores1": first.masked,
