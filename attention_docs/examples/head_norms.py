@@ -74,7 +74,7 @@ from types import ModuleType
 import numpy
 
 from attention_docs.arrays import Array
-from attention_docs.dot_product import attention_steps
+from attention_docs.dot_product import AttentionSteps, attention_steps
 
 TITLE = "Norms of queries and keys, and a gate"
 SOURCE = "our own example"
@@ -84,7 +84,7 @@ FIRST_QUERY, DIRECTION = [1, 1], [1, -1]
 K = [[7, 1, 1, 1], [1, -1, 7, -1], [1, 1, -1, 1], [-1, 7, 2, 2]]
 V = [[2, 0, 1, 0], [0, 1, 0, 4], [4, 2, 0, 1], [0, 3, 2, 0]]
 GATES = [[2, 0], [-3, 1]]
-HEADS, FEATURES = 2, 2
+HEADS, FEATURES = 2, 2  # FEATURES of each head
 
 TOKENS = ["birds", "pass", "boats", "because"]
 HEAD_NAMES = ["head 1", "head 2"]
@@ -104,7 +104,10 @@ def norm(rows: Array, xp: ModuleType) -> Array:
 
 
 def norm_by_head(rows: Array, xp: ModuleType) -> Array:
-    """Apply `norm` to the features of each head separately; rows hold all heads, (n, d_model)."""
+    """Divide the features of each head by the root of their own mean square.
+
+    The (n, d_model) rows hold the heads side by side.
+    """
     heads = xp.reshape(rows, (rows.shape[0], HEADS, FEATURES))
     return xp.reshape(norm(heads, xp), rows.shape)
 
@@ -114,35 +117,37 @@ def sigmoid(x: Array, xp: ModuleType) -> Array:
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    long, first_query, direction, k, v, gates = (
-        xp.asarray(numbers, dtype=xp.float64)
-        for numbers in (LONG, FIRST_QUERY, DIRECTION, K, V, GATES)
-    )
-    second_query = long * direction
+    """Attend without norms, with norms of each head and of all heads together, and with a gate.
+
+    `bounds` has the largest score that each norm allows, and `gate_flat` the gates of a mistake.
+    """
+    long_feature = xp.asarray(LONG, dtype=xp.float64)
+    first_query = xp.asarray(FIRST_QUERY, dtype=xp.float64)
+    second_query = long_feature * xp.asarray(DIRECTION, dtype=xp.float64)
     q = xp.concat([first_query, second_query])[None, :]
+    k, v, gates = (xp.asarray(rows, dtype=xp.float64) for rows in (K, V, GATES))
 
     def split(rows: Array) -> Array:
         """Split (n, 4) rows into (2, n, 2) heads."""
         return xp.permute_dims(xp.reshape(rows, (rows.shape[0], HEADS, FEATURES)), (1, 0, 2))
 
-    def attend(query: Array, key: Array) -> tuple[Array, Array, Array]:
-        """Return weights (2, 4), output (4,) and the largest absolute score of head 2."""
-        attention = attention_steps(split(query), split(key), split(v))
-        output = xp.reshape(attention.output, (HEADS * FEATURES,))
-        return attention.weights[:, 0, :], output, xp.max(xp.abs(attention.scaled[1, :, :]))
+    def attend(query: Array, key: Array) -> AttentionSteps:
+        return attention_steps(split(query), split(key), split(v))
 
     q_by_head, k_by_head = norm_by_head(q, xp), norm_by_head(k, xp)
     q_together, k_together = norm(q, xp), norm(k, xp)
-    weights_without_norm, _, largest_without_norm = attend(q, k)
-    weights_by_head, output, largest_by_head = attend(q_by_head, k_by_head)
-    weights_together, _, largest_together = attend(q_together, k_together)
+    without_norm = attend(q, k)
+    by_head = attend(q_by_head, k_by_head)
+    together = attend(q_together, k_together)
+    scores_of_head_2 = [case.scaled[1, :, :] for case in (without_norm, by_head, together)]
+    output = xp.reshape(by_head.output, (HEADS * FEATURES,))
     # As in models whose projection returns the query and the gates of each head side by side.
     projected = xp.concat([first_query, gates[0, :], second_query, gates[1, :]])
     gate = sigmoid(xp.reshape(gates, (HEADS * FEATURES,)), xp)
     second_half = projected[HEADS * FEATURES :]  # query and gates of head 2, not all gates
     gate_flat = sigmoid(second_half, xp)
     return {
-        "long": long,
+        "long": long_feature,
         "q": q[0, :],
         "K": k,
         "V": v,
@@ -150,10 +155,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "K_by_head": k_by_head,
         "q_together": q_together[0, :],
         "K_together": k_together,
-        "weights_without_norm": weights_without_norm,
-        "weights_by_head": weights_by_head,
-        "weights_together": weights_together,
-        "largest": xp.stack([largest_without_norm, largest_by_head, largest_together]),
+        "weights_without_norm": without_norm.weights[:, 0, :],
+        "weights_by_head": by_head.weights[:, 0, :],
+        "weights_together": together.weights[:, 0, :],
+        "largest": xp.stack([xp.max(xp.abs(scores)) for scores in scores_of_head_2]),
         "bounds": math.sqrt(FEATURES) * xp.asarray([1.0, HEADS]),
         "row": projected,
         "gate": gate,
