@@ -147,31 +147,35 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    x, w_q, w_k, w_v = (xp.asarray(rows, dtype=xp.float64) for rows in (X, W_Q, W_K, W_V))
-    n, d_model = x.shape
-    d_k, d_v = w_k.shape[1], w_v.shape[1]
+    """Attend to all tokens at once, and to the prompt and then to one token after another.
+
+    `first_weights`, `first_output` and `last_output` belong to the first and the last generated
+    token. `from_position_0` and `on_another_axis` are the last output after a mistake.
+    """
+    x = xp.asarray(X, dtype=xp.float64)
+    w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))
+    n = x.shape[0]
     positions = xp.arange(n, dtype=xp.float64)
     q, k, v = rotary(x @ w_q, positions, BASE), rotary(x @ w_k, positions, BASE), x @ w_v
     at_once = attention_steps(q, k, v, is_causal=True)
+
     prompt = attention_steps(q[:PROMPT, :], k[:PROMPT, :], v[:PROMPT, :], is_causal=True)
-    cached_keys, cached_values, decoded = k[:PROMPT, :], v[:PROMPT, :], []
-    for token in range(PROMPT, n):
-        new, position = x[token : token + 1, :], positions[token]
-        cached_keys = xp.concat([cached_keys, rotary(new @ w_k, position, BASE)])
-        cached_values = xp.concat([cached_values, new @ w_v])
-        query = rotary(new @ w_q, position, BASE)
+    cached_keys, cached_values = k[:PROMPT, :], v[:PROMPT, :]
+    decoded = []
+    for t in range(PROMPT, n):
+        token, position = x[t : t + 1, :], positions[t]
+        cached_keys = xp.concat([cached_keys, rotary(token @ w_k, position, BASE)])
+        cached_values = xp.concat([cached_values, token @ w_v])
+        query = rotary(token @ w_q, position, BASE)
         decoded.append(attention_steps(query, cached_keys, cached_values))
     decoded_output = xp.concat([step.output for step in decoded])
     outputs = xp.concat([prompt.output, decoded_output])
+
     # A rotation at position 0 changes nothing, so new keys and the query are not rotated at all.
     keys_at_0 = xp.concat([k[:PROMPT, :], x[PROMPT:, :] @ w_k])
     at_position_0 = attention_steps(x[-1:, :] @ w_q, keys_at_0, v)
     # Along a new axis, each key is a batch of its own, so each weight is one.
     stacked = attention_steps(q[-1:, :], k[:, None, :], v[:, None, :])
-    # Multiplications: the three projections of a token, and Q K^T and A V for each pair.
-    per_token, per_pair = d_model * (2 * d_k + d_v), d_k + d_v
-    lengths = xp.arange(PROMPT + 1, n + 1)
-    prefill = xp.asarray([PROMPT * per_token + PROMPT**2 * per_pair])
     return {
         "X": x,
         "W_Q": w_q,
@@ -188,9 +192,22 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "last_output": decoded[-1].output,
         "decoded": decoded_output,
         "same_digits": xp.all(xp.abs(outputs - at_once.output) < 1e-12),
-        "prefill": prefill,
-        "recomputed": lengths * per_token + lengths**2 * per_pair,
-        "cached": per_token + lengths * per_pair,
+        **multiplications(xp, n, x.shape[1], w_k.shape[1], w_v.shape[1]),
         "from_position_0": at_position_0.output,
         "on_another_axis": stacked.output[-1, :, :],
+    }
+
+
+def multiplications(xp: ModuleType, n: int, d_model: int, d_k: int, d_v: int) -> dict[str, Array]:
+    """Count the multiplications for the prompt, and for each generated token up to the n-th.
+
+    `recomputed` projects all tokens again for each generated token, and `cached` only that token.
+    """
+    per_token = d_model * (2 * d_k + d_v)  # the projections to query, key and value
+    per_pair = d_k + d_v  # Q K^T and A V, for one query and one key
+    lengths = xp.arange(PROMPT + 1, n + 1)
+    return {
+        "prefill": xp.asarray([PROMPT * per_token + PROMPT**2 * per_pair]),
+        "recomputed": lengths * per_token + lengths**2 * per_pair,
+        "cached": per_token + lengths * per_pair,
     }
