@@ -209,20 +209,25 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    x, down, w_k_rotary = (xp.asarray(rows, dtype=xp.float64) for rows in (X, W_DOWN, W_K_ROTARY))
+    """Attend with both heads, over keys and values and over the latents alone.
+
+    The steps that start with `turned` show why the keys of the latents are not rotated.
+    """
+    x, w_down = xp.asarray(X, dtype=xp.float64), xp.asarray(W_DOWN, dtype=xp.float64)
+    w_k_rotary = xp.asarray(W_K_ROTARY, dtype=xp.float64)
     positions, last_position = xp.arange(len(X), dtype=xp.float64), xp.asarray([LAST])
-    latents, keys_unrotated = x @ down, x @ w_k_rotary
+    latents, keys_unrotated = x @ w_down, x @ w_k_rotary
     keys_rotary = rotary(keys_unrotated, positions, BASE)
     cache = xp.concat([latents, keys_rotary], axis=1)
-    head_1 = head(xp, x[-1:, :], cache, (W_UP_K, W_UP_V, W_Q, W_Q_ROTARY))
-    head_2 = head(xp, x[-1:, :], cache, (W_UP_K_2, W_UP_V_2, W_Q_2, W_Q_ROTARY_2))
-    full_absorbed = xp.concat([head_1["query_absorbed"], head_1["query_rotary"]], axis=1)
-    default_scale = attention_steps(full_absorbed, cache, latents).output @ head_1["W_up_V"]
+    head_1 = head_steps(xp, x[-1:, :], cache, (W_UP_K, W_UP_V, W_Q, W_Q_ROTARY))
+    head_2 = head_steps(xp, x[-1:, :], cache, (W_UP_K_2, W_UP_V_2, W_Q_2, W_Q_ROTARY_2))
+    absorbed_query = xp.concat([head_1["query_absorbed"], head_1["query_rotary"]], axis=1)
+    default_scale = attention_steps(absorbed_query, cache, latents).output @ head_1["W_up_V"]
     turned_query = rotary(head_1["query"], last_position, BASE)
     turned_keys = rotary(head_1["keys"][:-1, :], positions[:-1], BASE)
     return {
         "X": x,
-        "W_down": down,
+        "W_down": w_down,
         "latents": latents,
         "W_R": w_k_rotary,
         "keys_unrotated": keys_unrotated,
@@ -237,30 +242,38 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def head(
-    xp: ModuleType, token: Array, cache: Array, literals: tuple[object, ...]
+def head_steps(
+    xp: ModuleType, last_token: Array, cache: Array, matrices: tuple[object, ...]
 ) -> dict[str, Array]:
-    """Return the steps of a head for the last token, from keys and values and from the cache alone.
+    """Let the last token attend with one head, over keys and values and over the latents alone.
 
-    The cache has the latents and the rotary keys side by side, (n, 3 + 2). The literals are the
-    head's W_up_K, W_up_V, W_Q and W_Q_rotary.
+    Args:
+        xp: the array library.
+        last_token: (1, 4).
+        cache: (5, 3 + 2) latents and rotary keys side by side.
+        matrices: W_up_K, W_up_V, W_Q and W_Q_rotary of the head, as lists.
     """
-    up_k, up_v, w_q, w_q_rotary = (xp.asarray(rows, dtype=xp.float64) for rows in literals)
-    latents, keys_rotary = cache[:, : up_k.shape[0]], cache[:, up_k.shape[0] :]
-    query, query_unrotated = token @ w_q, token @ w_q_rotary
+    w_up_k, w_up_v, w_q, w_q_rotary = (xp.asarray(rows, dtype=xp.float64) for rows in matrices)
+    latent_features = w_up_k.shape[0]
+    latents, keys_rotary = cache[:, :latent_features], cache[:, latent_features:]
+    query, query_unrotated = last_token @ w_q, last_token @ w_q_rotary
     query_rotary = rotary(query_unrotated, xp.asarray([LAST]), BASE)
-    keys, values = latents @ up_k, latents @ up_v
-    full_query = xp.concat([query, query_rotary], axis=1)
-    full_keys = xp.concat([keys, keys_rotary], axis=1)
-    over_keys = attention_steps(full_query, full_keys, values)
-    absorbed = query @ up_k.T
-    full_absorbed = xp.concat([absorbed, query_rotary], axis=1)
-    scale = full_query.shape[1] ** -0.5  # of the scores that the absorbed query reproduces
-    over_latents = attention_steps(full_absorbed, cache, latents, scale=scale)
+
+    keys, values = latents @ w_up_k, latents @ w_up_v
+    query_with_rotary = xp.concat([query, query_rotary], axis=1)
+    keys_with_rotary = xp.concat([keys, keys_rotary], axis=1)
+    over_keys = attention_steps(query_with_rotary, keys_with_rotary, values)
+
+    # W_up_K and W_up_V move from the keys and values to the query and the output.
+    query_absorbed = query @ w_up_k.T
+    absorbed_with_rotary = xp.concat([query_absorbed, query_rotary], axis=1)
+    # The scores are the same, so the scale comes from the query that is not absorbed.
+    scale = query_with_rotary.shape[1] ** -0.5
+    over_latents = attention_steps(absorbed_with_rotary, cache, latents, scale=scale)
     return {
         "W_Q": w_q,
-        "W_up_K": up_k,
-        "W_up_V": up_v,
+        "W_up_K": w_up_k,
+        "W_up_V": w_up_v,
         "W_Q_rotary": w_q_rotary,
         "query": query,
         "query_unrotated": query_unrotated,
@@ -271,8 +284,8 @@ def head(
         "scaled": over_keys.scaled,
         "weights": over_keys.weights,
         "output": over_keys.output,
-        "query_absorbed": absorbed,
+        "query_absorbed": query_absorbed,
         "scaled_absorbed": over_latents.scaled,
         "blended_latents": over_latents.output,
-        "output_absorbed": over_latents.output @ up_v,
+        "output_absorbed": over_latents.output @ w_up_v,
     }
