@@ -78,35 +78,40 @@ FORMULAS = {
     "loss": "the mean of −log p, where p is the probability of the right token",
     "accuracy": "the percentage of right tokens that have the largest logit",
     "tokens": "the first sequence of the test",
-    **{f"weights_{s}": f"softmax(Q Kᵀ / √8) of this sequence, after {s} steps" for s in DRAWN},
-    "position_scores": f"(W_P W_Q) (W_P W_K)ᵀ / √8, after {STEPS} steps",
+    **{
+        f"weights_{step}": f"softmax(Q Kᵀ / √{MODEL.d_k}) of this sequence, after {step} steps"
+        for step in DRAWN
+    },
+    "position_scores": f"(W_P W_Q) (W_P W_K)ᵀ / √{MODEL.d_k}, after {STEPS} steps",
 }
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    test = reverse(RandomState(2), batch_size=256)
-    all_weights = checkpoints()
-    results = [evaluate(MODEL, weights, test) for weights in all_weights]
-    runs = {step: MODEL.run(all_weights[step // EVERY], test.tokens[:1]) for step in DRAWN}
+    """Train the model, and return its losses, its accuracies, and what it attends to."""
+    test = reverse(RandomState(seed=2), batch_size=256)
+    first_sequence = test.tokens[:1]
+    model_weights = checkpoints()
+    results = [evaluate(MODEL, weights, test) for weights in model_weights]
+    runs = {step: MODEL.run(model_weights[step // EVERY], first_sequence) for step in DRAWN}
     computed = {
         "step": numpy.arange(0, STEPS + 1, EVERY),
         "loss": numpy.array([loss for loss, _ in results]),
         "accuracy": numpy.array([accuracy for _, accuracy in results]),
         "tokens": numpy.argmax(test.tokens[0], axis=-1),
         **{f"weights_{step}": run.steps[0].weights[0] for step, run in runs.items()},
-        "position_scores": position_scores(all_weights[-1]),
+        "position_scores": position_scores(model_weights[-1]),
     }
     return {name: xp.asarray(array) for name, array in computed.items()}
 
 
 @cache
 def checkpoints() -> list[Weights]:
-    """Train the model; return its weights before the first step, and after each `EVERY` steps."""
+    """Train the model; return its weights at the start, and after every `EVERY` steps."""
     training = train(MODEL, MODEL.initial_weights(seed=0), reverse, RATE, seed=1)
     return list(islice(training, 0, STEPS + 1, EVERY))
 
 
 def position_scores(weights: Weights) -> Array:
-    """Return the scaled scores of the positions' embeddings alone, (n, n)."""
+    """Return the (n, n) scaled scores of the position embeddings W_P without tokens."""
     queries, keys = (weights["W_P"] @ weights[name] for name in ("W_Q1", "W_K1"))
     return queries @ keys.T / MODEL.d_k**0.5
