@@ -9,8 +9,7 @@ percentage of right predictions are measured on 256 test sequences, at the steps
 The weights of both layers belong to one of these sequences, `tokens`, after 250 steps.
 `position_scores` are the scores of the positions alone in the first layer. `match_scores` are the
 scores in the second layer between a last token (row) and the previous token that the first layer
-has written to a position (column). `accuracy_without_1` and `accuracy_without_2` are the percentage
-if the first or the second layer adds nothing.
+has written to a position (column).
 
 Training always uses NumPy, whatever library the steps are requested in.
 
@@ -115,7 +114,12 @@ FORMULAS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    test = induction(RandomState(2), batch_size=256)
+    """Train models of one and of two layers, and return how well they predict and how they attend.
+
+    `accuracy_without_1` and `accuracy_without_2` are measured with W_V of one layer set to zero, so
+    that it adds nothing.
+    """
+    test = induction(RandomState(seed=2), batch_size=256)
     results_one, results_two = (
         [evaluate(model, weights, test) for weights in checkpoints(model)] for model in (ONE, TWO)
     )
@@ -145,12 +149,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 @cache
 def checkpoints(model: Model) -> list[Weights]:
-    """Train a model; return its weights before the first step, and after each `EVERY` steps."""
+    """Train a model; return its weights at the start, and after every `EVERY` steps."""
     training = train(model, model.initial_weights(seed=0), induction, RATE, seed=1)
     return list(islice(training, 0, STEPS + 1, EVERY))
 
 
 def layer_scores(weights: Weights, layer: int, x_q: Array, x_kv: Array) -> Array:
-    """Return the scaled scores of one layer between two sets of vectors."""
+    """Return the scaled scores of a layer, with queries from `x_q` and keys from `x_kv`."""
     queries, keys = x_q @ weights[f"W_Q{layer}"], x_kv @ weights[f"W_K{layer}"]
     return queries @ keys.T / TWO.d_k**0.5
