@@ -6,8 +6,7 @@ its own document and its own chunk of `chunk` positions. The second document sta
 visible pairs.
 
 `counts` has the number of visible pairs in each block of two queries and two keys: none in an empty
-block, four in a full one. `computed` blocks are not empty, and `partial` blocks are neither empty
-nor full, so they need the mask.
+block, four in a full one. Blocks that are neither empty nor full need the mask.
 
 >>> show(steps())
 window 1
@@ -73,28 +72,39 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    window, prefix, second, chunk = (
-        xp.asarray(number, dtype=xp.float64) for number in (WINDOW, PREFIX, SECOND, CHUNK)
-    )
+    """Return the mask, its weights, and the number of visible pairs in all and in each block.
 
-    def chunk_of(position: Array) -> Array:
+    `computed` counts the blocks that are not empty, and `partial` those that need the mask.
+    """
+    window = xp.asarray(WINDOW, dtype=xp.float64)
+    prefix = xp.asarray(PREFIX, dtype=xp.float64)
+    second_start = xp.asarray(SECOND, dtype=xp.float64)
+    chunk = xp.asarray(CHUNK, dtype=xp.float64)
+
+    def chunk_number(position: Array) -> Array:
         return xp.ceil((position + 1) / chunk)  # counted from 1; the pages have no `floor`
 
-    def sees(q: Array, kv: Array) -> Array:
-        """Whether a query sees a key: near or in the prefix, and in the same document and chunk."""
-        q, kv = xp.astype(q, xp.float64), xp.astype(kv, xp.float64)
-        near = (kv <= q) & (q - kv <= window)
-        same_document = (q < second) == (kv < second)
-        return (near | (kv < prefix)) & same_document & (chunk_of(q) == chunk_of(kv))
+    def is_visible(q: Array, kv: Array) -> Array:
+        """Whether a query at position `q` sees a key at position `kv`.
 
-    mask = create_mask(sees, TOKENS, xp=xp)
+        It sees itself, the `window` keys before it and the first `prefix` keys, but only keys of
+        its own document and chunk.
+        """
+        q, kv = xp.astype(q, xp.float64), xp.astype(kv, xp.float64)
+        in_window = (kv <= q) & (q - kv <= window)
+        in_prefix = kv < prefix
+        same_document = (q < second_start) == (kv < second_start)
+        same_chunk = chunk_number(q) == chunk_number(kv)
+        return (in_window | in_prefix) & same_document & same_chunk
+
+    mask = create_mask(is_visible, TOKENS, xp=xp)
     equal_scores = xp.zeros((TOKENS, TOKENS), dtype=xp.float64)
     hidden = xp.full((TOKENS, TOKENS), -xp.inf, dtype=xp.float64)
     counts = count_in_blocks(xp.astype(mask, xp.int64), xp)
     return {
         "window": window,
         "prefix": prefix,
-        "second": second,
+        "second": second_start,
         "chunk": chunk,
         "mask": mask,
         "weights": softmax(xp.where(mask, equal_scores, hidden)),
@@ -107,5 +117,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 def count_in_blocks(mask: Array, xp: ModuleType) -> Array:
     """Return the number of visible pairs in each block of a mask of zeros and ones."""
-    blocks = mask.shape[0] // BLOCK
-    return xp.sum(xp.sum(xp.reshape(mask, (blocks, BLOCK, blocks, BLOCK)), axis=3), axis=1)
+    block_count = mask.shape[0] // BLOCK
+    blocks = xp.reshape(mask, (block_count, BLOCK, block_count, BLOCK))
+    return xp.sum(xp.sum(blocks, axis=3), axis=1)
