@@ -125,8 +125,9 @@ X = [
     [0, 0, 1, 1],
 ]
 DOCUMENTS = [0, 0, 0, 1, 1, 1, 1, 1]
-SECOND, WINDOW, PREFIX, CHUNK = 3, 2, 3, 4
-PARENTS = (None, 0, 0, 1, 1, 2)
+SECOND = 3  # where the second document starts
+WINDOW, PREFIX, CHUNK = 2, 3, 4
+PARENTS = (None, 0, 0, 1, 1, 2)  # of each token of the draft tree
 
 FEATURES = ["animal", "thing", "place", "action"]
 TOKENS = ["birds", "fly", ".", "boats", "sail", "on", "water", "."]
@@ -164,41 +165,53 @@ def chunk(q: Array, kv: Array) -> Array:
 def tree_mask(xp: ModuleType) -> Array:
     """Return the mask in which each token of a draft sees itself and its ancestors.
 
-    A parent comes before its children, so the row of a token is the row of its parent, and itself.
+    A parent comes before its children, so a token sees what its parent sees, and itself.
     """
-    itself = xp.eye(len(PARENTS))
+    one_hot_rows = xp.eye(len(PARENTS))
     rows: list[Array] = []
     for token, parent in enumerate(PARENTS):
-        rows.append(itself[token, :] if parent is None else rows[parent] + itself[token, :])
+        row = one_hot_rows[token, :]
+        rows.append(row if parent is None else rows[parent] + row)
     return xp.stack(rows) > 0
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the masks, and the outputs of the last token with them and with positions added.
+
+    `alone`, `restarted`, `running` and `open` have sinusoidal positions, and `turned_restarted` and
+    `turned_running` rotary positions.
+    """
     documents = xp.asarray(DOCUMENTS, dtype=xp.int64)
     x = xp.asarray(X, dtype=xp.float64)
     n, d = x.shape
-    index = xp.arange(n)
+    row_positions = xp.arange(n)
     masks = {mask.__name__: create_mask(mask, n, xp=xp) for mask in (causal, window, prefix, chunk)}
 
-    def document(q: Array, kv: Array) -> Array:
+    def is_same_document(q: Array, kv: Array) -> Array:
         return documents[q] == documents[kv]
 
-    def earlier_document(q: Array, kv: Array) -> Array:
+    def is_earlier_document(q: Array, kv: Array) -> Array:
         return documents[kv] < documents[q]
 
-    same_document = create_mask(document, n, xp=xp)
+    same_document = create_mask(is_same_document, n, xp=xp)
     packed = masks["causal"] & same_document
-    in_earlier_documents = xp.astype(create_mask(earlier_document, n, xp=xp), xp.int64)
-    positions = index - xp.sum(in_earlier_documents, axis=1)  # start again in each document
+    earlier_document = xp.astype(create_mask(is_earlier_document, n, xp=xp), xp.int64)
+    # The positions start again in each document.
+    positions = row_positions - xp.sum(earlier_document, axis=1)
 
-    def last_output(positions: Array, mask: Array, first: int = 0) -> Array:
-        """Return the output of the last token if the row has only the tokens from `first` on."""
-        at_position = xp.astype(positions[:, None] == index[None, :], xp.float64)
-        encoded = x + at_position @ sinusoidal_positions(n, d, xp=xp)
-        tokens = encoded[first:, :]
-        return attention_steps(tokens, tokens, tokens, attn_mask=mask[first:, first:]).output[-1, :]
+    def last_output(positions: Array, mask: Array, start: int = 0) -> Array:
+        """Return the output of the last token if the row consists of the tokens from `start` on.
+
+        The sinusoids of the positions are added to the tokens.
+        """
+        # The product with one-hot rows takes the sinusoids of the given positions.
+        one_hot_rows = xp.astype(positions[:, None] == row_positions[None, :], xp.float64)
+        encoded = x + one_hot_rows @ sinusoidal_positions(n, d, xp=xp)
+        tokens = encoded[start:, :]
+        return attention_steps(tokens, tokens, tokens, attn_mask=mask[start:, start:]).output[-1, :]
 
     def last_output_rotary(positions: Array) -> Array:
+        """Return the output of the last token with packed documents and rotary positions."""
         rotated = rotary(x, positions)
         return attention_steps(rotated, rotated, x, attn_mask=packed).output[-1, :]
 
@@ -210,12 +223,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         **masks,
         "document": same_document,
         "packed": packed,
-        "alone": last_output(positions, masks["causal"], first=SECOND),
+        "alone": last_output(positions, masks["causal"], start=SECOND),
         "restarted": last_output(positions, packed),
-        "running": last_output(index, packed),
+        "running": last_output(row_positions, packed),
         "open": last_output(positions, masks["causal"]),
         "turned_restarted": last_output_rotary(positions),
-        "turned_running": last_output_rotary(index),
+        "turned_running": last_output_rotary(row_positions),
         "tree": tree,
         "depth": xp.sum(xp.astype(tree, xp.int64), axis=1) - 1,
     }
