@@ -56,6 +56,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Hide the last key by -inf, by zeroing its weight, by subtraction and by multiplication."""
     scores, large = (xp.asarray(numbers, dtype=xp.float64) for numbers in (SCORES, LARGE))
     mask = xp.asarray(MASK, dtype=xp.bool)
     is_visible = xp.astype(mask, xp.float64)  # one or zero
