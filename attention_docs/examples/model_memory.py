@@ -40,12 +40,15 @@ LENGTH, NUMBER_BYTES = [8192], [2]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    sizes = (LAYERS, HEADS, KEY_HEADS, FEATURES, LENGTH, NUMBER_BYTES)
-    layers, heads, key_heads, features, length, number_bytes = (
-        xp.asarray(size, dtype=xp.float64) for size in sizes
-    )
+    """Return the size of the cache, and the multiplications for one more token, in 10^9."""
+    layers = xp.asarray(LAYERS, dtype=xp.float64)
+    heads = xp.asarray(HEADS, dtype=xp.float64)
+    key_heads = xp.asarray(KEY_HEADS, dtype=xp.float64)
+    features = xp.asarray(FEATURES, dtype=xp.float64)
+    length = xp.asarray(LENGTH, dtype=xp.float64)
+    number_bytes = xp.asarray(NUMBER_BYTES, dtype=xp.float64)
     token_bytes = 2 * key_heads * features * layers * number_bytes  # keys and values
-    token = 2 * length * features * heads * layers  # Q K^T and A V
+    token_multiplications = 2 * length * features * heads * layers  # Q K^T and A V
     return {
         "layers": layers,
         "heads": heads,
@@ -55,5 +58,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "number_bytes": number_bytes,
         "token_kibibytes": token_bytes / 2**10,
         "cache_gibibytes": token_bytes * length / 2**30,
-        "token": token / 1e9,
+        "token": token_multiplications / 1e9,
     }
