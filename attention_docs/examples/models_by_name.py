@@ -73,23 +73,33 @@ CACHE_BYTES, STATE_BYTES, MEBIBYTE = 2, 4, 2**20
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    counts = (FULL, WINDOWED, STATES, HEADS, NUMBERS, WINDOW, STATE, CONTEXT)
-    full, windowed, states, heads, numbers, window, state, context = (
-        xp.asarray(count, dtype=xp.float64) for count in counts
-    )
-    cache = CACHE_BYTES * numbers * (full * context + windowed * window)
-    cache_and_states = cache + STATE_BYTES * states * state
-    layers = full + windowed + states
-    cache_if_all_full = CACHE_BYTES * numbers * layers * context
+    """Return what each model keeps for a text as long as its context.
+
+    `full`, `windowed` and `states` count layers. `numbers` is how many numbers a layer with
+    attention keeps for a token, and `state` how many a state has.
+    """
+    full_layers = xp.asarray(FULL, dtype=xp.float64)
+    windowed_layers = xp.asarray(WINDOWED, dtype=xp.float64)
+    state_layers = xp.asarray(STATES, dtype=xp.float64)
+    token_numbers = xp.asarray(NUMBERS, dtype=xp.float64)
+    state_numbers = xp.asarray(STATE, dtype=xp.float64)
+    window = xp.asarray(WINDOW, dtype=xp.float64)
+    context = xp.asarray(CONTEXT, dtype=xp.float64)
+
+    kept_tokens = full_layers * context + windowed_layers * window  # in all layers
+    state_bytes = STATE_BYTES * state_layers * state_numbers
+    memory = CACHE_BYTES * token_numbers * kept_tokens + state_bytes
+    layers = full_layers + windowed_layers + state_layers
+    memory_if_all_full = CACHE_BYTES * token_numbers * layers * context
     return {
-        "full": full,
-        "windowed": windowed,
-        "states": states,
-        "heads": heads,
-        "numbers": numbers,
+        "full": full_layers,
+        "windowed": windowed_layers,
+        "states": state_layers,
+        "heads": xp.asarray(HEADS, dtype=xp.float64),
+        "numbers": token_numbers,
         "window": window,
-        "state": state,
+        "state": state_numbers,
         "context": context,
-        "mebibytes": cache_and_states / MEBIBYTE,
-        "share": cache_and_states / cache_if_all_full,
+        "mebibytes": memory / MEBIBYTE,
+        "share": memory / memory_if_all_full,
     }
