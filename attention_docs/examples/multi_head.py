@@ -3,8 +3,7 @@
 m = 5 queries of d_model = 7 features, n = 9 keys, h = 2 heads, d_k = 3, d_v = 4. The sizes of the
 heads side by side, h d_k = 6 and h d_v = 8, differ from these and from each other, so the shapes of
 a wrong product rarely fit: Q @ K without a transpose fails. The first three columns of W_Q belong
-to head 1, the other three to head 2. `added_1` and `added_2` are what each head adds to the output
-through its rows of W_O.
+to head 1, the other three to head 2.
 
 `one_head_scores` and `one_head_weights` belong to a single head that takes all six columns of the
 same Q and K. `bert_base` lists d_model, h, d_k = d_model / h and the number of entries of one
@@ -299,15 +298,23 @@ BERT_BASE = (768, 12)  # d_model, h
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    inputs = (X_q, X_kv, W_Q, W_K, W_V, W_O)
-    x_q, x_kv, *weights = (xp.asarray(matrix, dtype=xp.float64) for matrix in inputs)
-    layer = MultiHeadAttention(*weights, num_heads=2)
-    q, k, v, attention, merged, output = layer.steps(x_q, x_kv, x_kv)
+    """Return the steps of both heads, and of a single head over all columns of Q and K.
+
+    `added_1` and `added_2` are what the heads add to the output through their rows of W_O.
+    `bert_base` and `bert_base_layer` count features, heads and parameters of BERT base.
+    """
+    x_q, x_kv = (xp.asarray(tokens, dtype=xp.float64) for tokens in (X_q, X_kv))
+    matrices = [xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V, W_O)]
+    layer = MultiHeadAttention(*matrices, num_heads=2)
+    layer_steps = layer.steps(x_q, x_kv, x_kv)
+    q, k, v = layer_steps.Q, layer_steps.K, layer_steps.V
+    attention = layer_steps.attention
     one_head = attention_steps(merge_heads(q), merge_heads(k), merge_heads(v))
-    head_1, head_2 = (attention.output[i, :, :] for i in (0, 1))
+    head_1, head_2 = attention.output[0, :, :], attention.output[1, :, :]
     d_v = head_1.shape[1]
     d_model, heads = BERT_BASE
     entries = d_model * d_model  # of one projection, since h d_k = d_model
+    biases = 4 * d_model
     return {
         "X_q": x_q,
         "X_kv": x_kv,
@@ -332,12 +339,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "weights_2": attention.weights[1, :, :],
         "head_1": head_1,
         "head_2": head_2,
-        "merged": merged,
+        "merged": layer_steps.merged,
         "added_1": head_1 @ layer.W_O[:d_v, :],
         "added_2": head_2 @ layer.W_O[d_v:, :],
-        "output": output,
+        "output": layer_steps.output,
         "one_head_scores": one_head.scores,
         "one_head_weights": one_head.weights,
         "bert_base": xp.asarray([d_model, heads, d_model // heads, entries]),
-        "bert_base_layer": xp.asarray([4 * entries, 4 * d_model, 4 * entries + 4 * d_model]),
+        "bert_base_layer": xp.asarray([4 * entries, biases, 4 * entries + biases]),
     }
