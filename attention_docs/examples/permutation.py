@@ -1,8 +1,8 @@
 """Attention without positions and without a mask cannot see the order of its tokens.
 
 The tokens of `self_attention` are in their own order, and permuted by the matrix P to 3, 1, 2.
-Without positions, each token gets the same output in both orders (`equivariant`). With the
-sinusoids `E` added, it does not.
+Without positions, each token gets the same output in both orders. With the sinusoids `E` added, it
+does not.
 
 `score_parts` are the four parts of the scores of the boat, which add up to `scores_of_boat`: token
 with token, token with position, position with token, and position with position. `G` is W_Q W_K^T.
@@ -125,8 +125,13 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    inputs = (X, P, W_Q, W_K, W_V)
-    x, p, w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in inputs)
+    """Attend to the tokens in both orders, without positions and with sinusoids added.
+
+    `equivariant` and `equivariant_with_positions` say whether the outputs are permuted like the
+    tokens. `score_parts` splits the scores of the boat by what was token and what was position.
+    """
+    x, p = xp.asarray(X, dtype=xp.float64), xp.asarray(P, dtype=xp.float64)
+    w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))
     e = sinusoidal_positions(x.shape[0], x.shape[1], BASE, xp=xp)
 
     def attend(tokens: Array) -> AttentionSteps:
@@ -136,7 +141,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     with_positions, with_positions_permuted = attend(x + e), attend(p @ x + e)
     g = w_q @ w_k.T
     token, position = x[BOAT : BOAT + 1, :], e[BOAT : BOAT + 1, :]
-    score_parts = xp.concat([row @ g @ keys.T for row in (token, position) for keys in (x, e)])
+    score_parts = xp.concat(
+        [token @ g @ x.T, token @ g @ e.T, position @ g @ x.T, position @ g @ e.T]
+    )
     return {
         "X": x,
         "P": p,
@@ -145,13 +152,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "weights_permuted": permuted.weights,
         "output": in_order.output,
         "output_permuted": permuted.output,
-        "equivariant": is_close(xp, p @ in_order.output, permuted.output),
+        "equivariant": are_equal(xp, p @ in_order.output, permuted.output),
         "E": e,
         "with_positions": x + e,
         "with_positions_permuted": p @ x + e,
         "output_with_positions": with_positions.output,
         "output_with_positions_permuted": with_positions_permuted.output,
-        "equivariant_with_positions": is_close(
+        "equivariant_with_positions": are_equal(
             xp, p @ with_positions.output, with_positions_permuted.output
         ),
         "G": g,
@@ -161,6 +168,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def is_close(xp: ModuleType, one: Array, other: Array) -> Array:
-    """Whether two arrays agree up to rounding errors."""
-    return xp.all(xp.abs(one - other) < 1e-12)
+def are_equal(xp: ModuleType, a: Array, b: Array) -> Array:
+    """Whether two arrays are equal up to rounding errors."""
+    return xp.all(xp.abs(a - b) < 1e-12)
