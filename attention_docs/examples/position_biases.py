@@ -147,6 +147,7 @@ import numpy
 from attention_docs.arrays import Array
 from attention_docs.dot_product import AttentionSteps, attention_steps
 from attention_docs.masks import causal_mask, window_mask
+from attention_docs.softmax import softmax
 
 TITLE = "ALiBi, T5's buckets, windows, a sink and a softcap"
 SOURCE = "our own example"
@@ -156,25 +157,31 @@ K = [[2, 1, 1], [0, 1, 2], [1, -1, 0], [1, 2, 0], [-1, 0, 2]]
 V = [[1, 0], [0, 2], [3, 1], [-1, 1], [2, -2]]
 HEADS, SINK, SOFTCAP = 4, 3, 2
 BUCKETS, FARTHEST, DISTANCES = 8, 32, [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 100]
+POSITIONS, WINDOW = 10, 2  # of the layers with windows
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Compute ALiBi, T5's buckets, the reach of windows, a sink and a softcap.
+
+    `capped` are the scores after the softcap, and `sum_sink` the sums of the weights beside a sink.
+    """
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     slopes = 2.0 ** (-8 * xp.arange(1, HEADS + 1, dtype=xp.float64) / HEADS)
     positions = xp.arange(len(Q), dtype=xp.float64)
-    distance = positions[:, None] - positions
-    allowed = causal_mask(len(Q), xp=xp)
-    hidden = xp.full_like(distance, -xp.inf)
-    bias = xp.where(allowed, -slopes[0] * distance, hidden)
+    distances = positions[:, None] - positions
+    is_visible = causal_mask(len(Q), xp=xp)
+    hidden = xp.full_like(distances, -xp.inf)
+    bias = xp.where(is_visible, -slopes[0] * distances, hidden)
+    causal_bias = xp.where(is_visible, xp.zeros_like(distances), hidden)
     without_bias = attention_steps(q, k, v, is_causal=True)
     alibi = attention_steps(q, k, v, attn_mask=bias)
     capped = attention_steps(q, k, v, is_causal=True, softcap=float(SOFTCAP))
-    with_sink = attend_with_sink(xp, q, k, v, xp.where(allowed, xp.zeros_like(distance), hidden))
+    with_sink = attend_with_sink(xp, q, k, v, causal_bias)
     # The softcap turns -inf into -SOFTCAP, so hidden keys get weight.
-    late_exponentials = xp.exp(SOFTCAP * xp.tanh(without_bias.masked / SOFTCAP))
+    capped_late = SOFTCAP * xp.tanh(without_bias.masked / SOFTCAP)
     # Powers of the window count the paths from one position to another through the layers.
-    window = as_numbers(xp, window_mask(10, left=2, right=0, xp=xp))
-    paths = [window, window @ window, window @ window @ window]
+    window = as_numbers(xp, window_mask(POSITIONS, left=WINDOW, right=0, xp=xp))
+    path_counts = [window, window @ window, window @ window @ window]
     return {
         "Q": q,
         "K": k,
@@ -188,28 +195,29 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "output_alibi": alibi.output,
         "distances": xp.asarray(DISTANCES),
         "buckets": buckets(xp, xp.asarray(DISTANCES, dtype=xp.float64)),
-        "reach_1": paths[0] > 0,
-        "reach_2": paths[1] > 0,
-        "reach_3": paths[2] > 0,
-        "reach": xp.stack([xp.sum(as_numbers(xp, counts[-1, :] > 0)) for counts in paths]),
+        "reach_1": path_counts[0] > 0,
+        "reach_2": path_counts[1] > 0,
+        "reach_3": path_counts[2] > 0,
+        "reach": xp.stack([xp.sum(as_numbers(xp, counts[-1, :] > 0)) for counts in path_counts]),
         "weights_sink": with_sink.weights[:, : len(K)],
         "sum_sink": xp.sum(with_sink.weights[:, : len(K)], axis=1),
         "output_sink": with_sink.output,
         "capped": capped.scaled,
         "weights_capped": capped.weights,
-        "weights_capped_late": late_exponentials / xp.sum(late_exponentials, axis=1, keepdims=True),
+        "weights_capped_late": softmax(capped_late),
     }
 
 
 def buckets(xp: ModuleType, distances: Array) -> Array:
-    """Return T5's bucket of each distance: the number of lower edges that it has reached.
+    """Return T5's bucket of each distance.
 
-    Each bucket of the first half holds one distance, and the others grow geometrically.
+    Each bucket of the first half holds one distance, and the others grow geometrically. A distance
+    belongs to bucket b if it has reached the lower edges of buckets 1 to b.
     """
     half = BUCKETS // 2
-    single_edges = list(range(1, half + 1))  # of the buckets 1 to half; bucket 0 needs no edge
-    growing_edges = [half * (FARTHEST / half) ** (k / half) for k in range(1, half)]
-    edges = xp.asarray(single_edges + growing_edges, dtype=xp.float64)
+    edges_of_single_distances = [float(bucket) for bucket in range(1, half + 1)]
+    growing_edges = [half * (FARTHEST / half) ** (i / half) for i in range(1, half)]
+    edges = xp.asarray(edges_of_single_distances + growing_edges, dtype=xp.float64)
     return xp.sum(as_numbers(xp, distances[:, None] >= edges), axis=1)
 
 
@@ -218,11 +226,14 @@ def as_numbers(xp: ModuleType, booleans: Array) -> Array:
     return xp.where(booleans, xp.ones(booleans.shape), xp.zeros(booleans.shape))
 
 
-def attend_with_sink(xp: ModuleType, q: Array, k: Array, v: Array, mask: Array) -> AttentionSteps:
-    """Attend with an additional key, whose score is SINK and whose value is zero."""
-    key, value = (
-        xp.concat([rows, xp.zeros((1, rows.shape[1]), dtype=xp.float64)]) for rows in (k, v)
-    )
-    # The dot products with a key of zeros are zero, and the mask adds the score of the sink.
-    column = xp.full((q.shape[0], 1), SINK, dtype=xp.float64)
-    return attention_steps(q, key, value, attn_mask=xp.concat([mask, column], axis=1))
+def attend_with_sink(xp: ModuleType, q: Array, k: Array, v: Array, bias: Array) -> AttentionSteps:
+    """Attend with an additional key, whose score is SINK and whose value is zero.
+
+    The bias, (m, n), is added to the scores of the other keys; it is -inf where a key is hidden.
+    """
+    k_with_sink = xp.concat([k, xp.zeros((1, k.shape[1]), dtype=xp.float64)])
+    v_with_sink = xp.concat([v, xp.zeros((1, v.shape[1]), dtype=xp.float64)])
+    # The dot products with a key of zeros are zero, and the bias adds the score of the sink.
+    sink_bias = xp.full((q.shape[0], 1), SINK, dtype=xp.float64)
+    bias_with_sink = xp.concat([bias, sink_bias], axis=1)
+    return attention_steps(q, k_with_sink, v_with_sink, attn_mask=bias_with_sink)
