@@ -102,33 +102,41 @@ LABELS = {
 
 
 def scale_of(x: Array, levels: Array, axis: int, xp: ModuleType) -> Array:
-    """Return the scale of each column (axis 0) or row (axis 1): what one level stands for."""
+    """Return the scale of each column (axis 0) or row (axis 1): the difference of two levels."""
     return xp.max(xp.abs(x), axis=axis, keepdims=True) / levels
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    bits, q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (BITS, Q, K, V))
+    """Attend with the exact cache and with two quantised ones, and bound the errors.
+
+    `epsilon` and `epsilon_by_token` bound the errors of the scaled scores, and `output_bound` those
+    of the output with one scale for each channel of the keys.
+    """
+    bits = xp.asarray(BITS, dtype=xp.float64)
+    q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     levels = 2 ** (bits - 1) - 1
     root_d_k = math.sqrt(len(K[0]))
 
-    def restored(x: Array, scale: Array) -> Array:
+    def quantise(x: Array, scale: Array) -> Array:
+        """Round to integer multiples of a scale."""
         return nearest(x / scale, xp) * scale
 
-    scale_by_channel, scale_by_token = scale_of(k, levels, 0, xp), scale_of(k, levels, 1, xp)
+    scale_by_channel = scale_of(k, levels, 0, xp)
+    scale_by_token = scale_of(k, levels, 1, xp)
     value_scale = scale_of(v, levels, 1, xp)
-    k_by_channel, k_by_token = restored(k, scale_by_channel), restored(k, scale_by_token)
-    v_by_token = restored(v, value_scale)
-    exact, channel, token = caches = (
-        attention_steps(q, k, v),
-        attention_steps(q, k_by_channel, v_by_token),
-        attention_steps(q, k_by_token, v_by_token),
-    )
+    k_by_channel = quantise(k, scale_by_channel)
+    k_by_token = quantise(k, scale_by_token)
+    v_by_token = quantise(v, value_scale)
+    exact = attention_steps(q, k, v)
+    by_channel = attention_steps(q, k_by_channel, v_by_token)
+    by_token = attention_steps(q, k_by_token, v_by_token)
+    caches = [exact, by_channel, by_token]
     # Rounding moves each number by at most half of its scale.
     epsilon = xp.sum(xp.abs(q) * scale_by_channel) / (2 * root_d_k)
     epsilon_by_token = xp.sum(xp.abs(q)) * xp.max(scale_by_token) / (2 * root_d_k)
     # Scores that move by epsilon change each weight at most by the factor e^(2 epsilon).
-    from_weights = (xp.exp(2 * epsilon) - 1) * (exact.weights @ xp.abs(v))[0, :]
-    from_values = xp.max(value_scale) / 2
+    error_of_weights = (xp.exp(2 * epsilon) - 1) * (exact.weights @ xp.abs(v))[0, :]
+    error_of_values = xp.max(value_scale) / 2
     return {
         "bits": bits,
         "levels": levels,
@@ -143,9 +151,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "weights": xp.concat([cache.weights for cache in caches]),
         "outputs": xp.concat([cache.output for cache in caches]),
         "epsilon": epsilon,
-        "score_error": xp.max(xp.abs(channel.scaled - exact.scaled)),
+        "score_error": xp.max(xp.abs(by_channel.scaled - exact.scaled)),
         "epsilon_by_token": epsilon_by_token,
-        "score_error_by_token": xp.max(xp.abs(token.scaled - exact.scaled)),
-        "output_error": xp.abs(channel.output - exact.output)[0, :],
-        "output_bound": from_weights + from_values,
+        "score_error_by_token": xp.max(xp.abs(by_token.scaled - exact.scaled)),
+        "output_error": xp.abs(by_channel.output - exact.output)[0, :],
+        "output_bound": error_of_weights + error_of_values,
     }
