@@ -166,6 +166,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the scores and weights of one head for the recorded query and keys."""
     q, k = xp.asarray(Q), xp.asarray(K)
     scores = q @ k.T
     # The scaled scores are not a step: after the last digit that pages show, some have a 5, and
