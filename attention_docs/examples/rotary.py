@@ -96,60 +96,68 @@ LABELS: dict[str, tuple[list[str], ...]] = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Rotate the query and the key in both layouts, and compare angles beyond the training length.
+
+    `distance_alone` says that shifted positions have the same scores, and `reordered_is_the_same`
+    that both layouts are the same but for the `order` of the features.
+    """
     q, k = (xp.asarray(row, dtype=xp.float64) for row in (Q, K))
     d = len(Q)
-    queries, keys = (xp.arange(n, dtype=xp.float64) for n in (4, 5))
+    q_positions = xp.arange(len(QUERIES), dtype=xp.float64)
+    k_positions = xp.arange(len(KEYS), dtype=xp.float64)
+    shift = 100
     frequencies = rotation_frequencies(xp, BASE)
-    scores = scores_at(xp, queries, keys, interleaved=True)
-    shifted_scores = scores_at(xp, queries + 100, keys + 100, interleaved=True)
-    q_rotated = rotary(repeat_rows(xp, q, queries), queries, BASE, interleaved=True)
-    q_reordered = rotary(repeat_rows(xp, pairs_to_halves(xp, q), queries), queries, BASE)
+    scores = scores_at(xp, q_positions, k_positions, interleaved=True)
+    shifted_scores = scores_at(xp, q_positions + shift, k_positions + shift, interleaved=True)
+    q_rotated = rotate_at(xp, q, q_positions, interleaved=True)
+    q_reordered = rotate_at(xp, pairs_to_halves(xp, q), q_positions, interleaved=False)
     ntk_base = BASE * FACTOR ** (d / (d - 2))
-    last_trained, last_longer = TRAINED - 1.0, FACTOR * TRAINED - 1.0
+    last_position = TRAINED - 1.0
+    last_longer_position = FACTOR * TRAINED - 1.0
     return {
         "q": q,
         "k": k,
         "frequencies": frequencies,
         "wavelengths": 2 * math.pi / frequencies,
-        "angles": keys[:, None] * frequencies,
+        "angles": k_positions[:, None] * frequencies,
         "Q_rotated": q_rotated,
-        "K_rotated": rotary(repeat_rows(xp, k, keys), keys, BASE, interleaved=True),
+        "K_rotated": rotate_at(xp, k, k_positions, interleaved=True),
         "scores": scores,
         "distance_alone": xp.all(xp.abs(scores - shifted_scores) < 1e-12),
         "order": pairs_to_halves(xp, xp.arange(d)),
         "Q_reordered": q_reordered,
         "reordered_is_the_same": xp.all(pairs_to_halves(xp, q_rotated) == q_reordered),
-        "scores_of_halves": scores_at(xp, queries, keys, interleaved=False),
+        "scores_of_halves": scores_at(xp, q_positions, k_positions, interleaved=False),
         "ntk_base": xp.asarray(ntk_base, dtype=xp.float64),
-        "last_angles": last_trained * frequencies,
-        "longer_angles": last_longer * frequencies,
-        "interpolated_angles": last_longer / FACTOR * frequencies,
-        "ntk_angles": last_longer * rotation_frequencies(xp, ntk_base),
+        "last_angles": last_position * frequencies,
+        "longer_angles": last_longer_position * frequencies,
+        "interpolated_angles": last_longer_position / FACTOR * frequencies,
+        "ntk_angles": last_longer_position * rotation_frequencies(xp, ntk_base),
     }
 
 
 def pairs_to_halves(xp: ModuleType, x: Array) -> Array:
-    """Reorder neighbouring pairs: all first features, then all second features."""
+    """Reorder features from neighbouring pairs to all first and then all second features."""
     pairs = xp.reshape(x, (*x.shape[:-1], x.shape[-1] // 2, 2))
     return xp.reshape(xp.matrix_transpose(pairs), x.shape)
 
 
 def rotation_frequencies(xp: ModuleType, base: float) -> Array:
+    """Return the angle by which each pair of features turns from one position to the next."""
     pairs = xp.arange(len(Q) // 2, dtype=xp.float64)
     return xp.asarray(float(base), dtype=xp.float64) ** (-2 * pairs / len(Q))
 
 
-def repeat_rows(xp: ModuleType, row: Array, positions: Array) -> Array:
-    """Return the same vector at each of the positions."""
-    return xp.repeat(row[None, :], positions.shape[0], axis=0)
+def rotate_at(xp: ModuleType, vector: Array, positions: Array, *, interleaved: bool) -> Array:
+    """Return a vector rotated by each of the positions, one per row."""
+    rows = xp.repeat(vector[None, :], positions.shape[0], axis=0)
+    return rotary(rows, positions, BASE, interleaved)
 
 
 def scores_at(
-    xp: ModuleType, query_positions: Array, key_positions: Array, *, interleaved: bool
+    xp: ModuleType, q_positions: Array, k_positions: Array, *, interleaved: bool
 ) -> Array:
-    """Return the scores of the query and the key at several positions each."""
-    q, k = (
-        rotary(repeat_rows(xp, xp.asarray(row, dtype=xp.float64), at), at, BASE, interleaved)
-        for row, at in ((Q, query_positions), (K, key_positions))
-    )
+    """Return the scores of the query and the key, for each pair of their positions."""
+    q = rotate_at(xp, xp.asarray(Q, dtype=xp.float64), q_positions, interleaved=interleaved)
+    k = rotate_at(xp, xp.asarray(K, dtype=xp.float64), k_positions, interleaved=interleaved)
     return q @ k.T
