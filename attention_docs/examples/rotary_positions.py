@@ -41,18 +41,19 @@ LABELS = {"q_turned": (PAIRS, []), "k_turned": (PAIRS, []), "products": (PAIRS,)
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    positions = [xp.asarray(at, dtype=xp.float64) for at in (QUERY_POSITION, KEY_POSITION)]
-    rows = [xp.asarray(row, dtype=xp.float64)[None, :] for row in (Q, K)]
-    q, k = (
-        xp.reshape(rotary(row, position, BASE, interleaved=True), (-1, 2))
-        for row, position in zip(rows, positions, strict=True)
-    )
-    products = xp.sum(q * k, axis=1)
+    """Rotate the query and the key, and return the score as a sum over pairs of features."""
+    q_position = xp.asarray(QUERY_POSITION, dtype=xp.float64)
+    k_position = xp.asarray(KEY_POSITION, dtype=xp.float64)
+    q = xp.asarray(Q, dtype=xp.float64)[None, :]
+    k = xp.asarray(K, dtype=xp.float64)[None, :]
+    q_pairs = xp.reshape(rotary(q, q_position, BASE, interleaved=True), (-1, 2))
+    k_pairs = xp.reshape(rotary(k, k_position, BASE, interleaved=True), (-1, 2))
+    products = xp.sum(q_pairs * k_pairs, axis=1)
     return {
-        "query_position": positions[0],
-        "key_position": positions[1],
-        "q_turned": q,
-        "k_turned": k,
+        "query_position": q_position,
+        "key_position": k_position,
+        "q_turned": q_pairs,
+        "k_turned": k_pairs,
         "products": products,
         "score": xp.sum(products),
     }
