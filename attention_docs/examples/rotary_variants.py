@@ -92,9 +92,10 @@ Q, K = [2, 1, 0, -1, 1, 3], [1.3, -1, 2, 1, 0, 2]
 PARTIAL_BASE, TURNED = 64, 4
 PATCH_Q = [2, 1, 0, 1, 1, 0, 2, 1, 1, 0, 1, 2, 0, 1, 1, 0]
 PATCH_K = [1.3, 0, 2, 1, 0, 1, 1, 0, 0, 2, 0, 1, 1, 0, 2, 1]
-# The axis of each pair: time, height or width.
+# The axis of each pair: time 0, height 1 or width 2.
 CHUNKS, WOVEN = (0, 0, 0, 0, 1, 1, 2, 2), (0, 1, 2, 0, 1, 2, 0, 0)
-ROWS, COLUMNS, TIME = 2, 3, 5
+WORDS = 5
+ROWS, COLUMNS, TIME = 2, 3, WORDS  # an image that follows the words
 
 SPEEDS = ["half of the head", "interpolated", "NTK-aware", "YaRN, paper", "YaRN, code"]
 PAIR_NAMES = [str(pair) for pair in range(PAIRS)]
@@ -122,18 +123,19 @@ def kept_speed(turns: Array, bounds: Array, trained: Array, xp: ModuleType) -> l
     Between the bounds, it grows linearly with the turns of a pair in the paper, and falls linearly
     with the index of the pair in the code.
     """
+    zero = xp.asarray(0.0, dtype=xp.float64)
     paper = (turns - bounds[0]) / (bounds[1] - bounds[0])
     # The pair, a fraction, that would turn as often as each bound says.
-    pair_at = xp.log(trained / (bounds * 2 * math.pi)) / math.log(BASE) * PAIRS
-    zero = xp.asarray(0.0, dtype=xp.float64)
-    # The floor and the ceiling; the pages have no `floor`.
-    first, last = xp.maximum(-xp.ceil(-pair_at[1:]), zero), xp.ceil(pair_at[0])
-    code = 1 - (pair_indices(xp) - first) / (last - first)
+    pair_at_bound = xp.log(trained / (bounds * 2 * math.pi)) / math.log(BASE) * PAIRS
+    first_pair = xp.maximum(-xp.ceil(-pair_at_bound[1:]), zero)  # floor; the pages have no `floor`
+    last_pair = xp.ceil(pair_at_bound[0])
+    code = 1 - (pair_indices(xp) - first_pair) / (last_pair - first_pair)
     # Clipped to 0 ... 1, with `maximum` alone, because the pages have no `minimum`.
     return [1 - xp.maximum(1 - xp.maximum(part, zero), zero) for part in (paper, code)]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return how fast pairs turn, weights with a temperature, and scores of heads and of images."""
     frequencies = xp.asarray(float(BASE), dtype=xp.float64) ** (-pair_indices(xp) / PAIRS)
     factor = xp.asarray(FACTOR, dtype=xp.float64)
     temperature = 1 + xp.log(factor) / 10
@@ -152,35 +154,37 @@ def pair_indices(xp: ModuleType) -> Array:
 def pair_speeds(xp: ModuleType, frequencies: Array, factor: Array) -> dict[str, Array]:
     """Return the speed of each pair, relative to its frequency in plain rotary positions."""
     trained, bounds = (xp.asarray(numbers, dtype=xp.float64) for numbers in (TRAINED, BOUNDS))
-    pair = pair_indices(xp)
+    pairs = pair_indices(xp)
     turns = trained * frequencies / (2 * math.pi)
-    kept = kept_speed(turns, bounds, trained, xp)
+    kept_paper, kept_code = kept_speed(turns, bounds, trained, xp)
     # Half of the head has PAIRS / 2 pairs, whose frequencies fall twice as fast from pair to pair.
     # The other pairs do not turn.
-    half = xp.asarray(float(BASE), dtype=xp.float64) ** (-2 * pair / PAIRS) / frequencies
-    half = xp.where(pair < PAIRS / 2, half, xp.zeros_like(pair))
-    interpolated = xp.ones_like(pair) / factor
-    ntk = factor ** (-pair / (PAIRS - 1))
-    yarn = [part + (1 - part) / factor for part in kept]
+    half_frequencies = xp.asarray(float(BASE), dtype=xp.float64) ** (-2 * pairs / PAIRS)
+    half = xp.where(pairs < PAIRS / 2, half_frequencies / frequencies, xp.zeros_like(pairs))
+    interpolated = xp.ones_like(pairs) / factor
+    ntk = factor ** (-pairs / (PAIRS - 1))
+    yarn_paper = kept_paper + (1 - kept_paper) / factor
+    yarn_code = kept_code + (1 - kept_code) / factor
     return {
         "factor": factor,
         "trained": trained,
         "bounds": bounds,
         "turns": turns,
-        "kept_paper": kept[0],
-        "kept_code": kept[1],
-        "speeds": xp.stack([half, interpolated, ntk, *yarn]),
+        "kept_paper": kept_paper,
+        "kept_code": kept_code,
+        "speeds": xp.stack([half, interpolated, ntk, yarn_paper, yarn_code]),
     }
 
 
 def tempered_weights(xp: ModuleType, temperature: Array) -> dict[str, Array]:
+    """Return the softmax of a row of scores, multiplied by powers of YaRN's temperature m."""
     row = xp.asarray(ROW, dtype=xp.float64)
     return {
         "temperature": temperature,
         "row": row,
         "plain": softmax(row),
         "only_queries": softmax(temperature * row),
-        "once": softmax(temperature**2 * row),
+        "once": softmax(temperature**2 * row),  # queries and keys
         "twice": softmax(temperature**4 * row),
     }
 
@@ -188,7 +192,8 @@ def tempered_weights(xp: ModuleType, temperature: Array) -> dict[str, Array]:
 def partial_scores(xp: ModuleType, temperature: Array) -> dict[str, Array]:
     """Return the scores of a query at position 0 with keys at five positions.
 
-    Only the first TURNED features turn.
+    Only the first TURNED features turn. `on_scores` applies the temperature to all features, and
+    `on_turned` to these alone.
     """
     q, k = (xp.asarray(numbers, dtype=xp.float64) for numbers in (Q, K))
     positions = xp.arange(len(DISTANCES), dtype=xp.float64)
@@ -198,46 +203,53 @@ def partial_scores(xp: ModuleType, temperature: Array) -> dict[str, Array]:
         rows = xp.repeat(k[None, :TURNED], len(DISTANCES), axis=0)
         return rotary(rows, positions, base) @ q[:TURNED]
 
-    turned, rest = turned_scores(PARTIAL_BASE), k[TURNED:] @ q[TURNED:]
+    turned = turned_scores(PARTIAL_BASE)
+    unturned = k[TURNED:] @ q[TURNED:]
     # With this base, the frequencies of the turned pairs are the first of all pairs of the head.
     base_of_head = PARTIAL_BASE ** (TURNED / len(Q))
     return {
         "q": q,
         "k": k,
-        "partial": turned + rest,
-        "of_head": turned_scores(base_of_head) + rest,
-        "on_scores": temperature**2 * (turned + rest),
-        "on_turned": temperature**2 * turned + rest,
+        "partial": turned + unturned,
+        "of_head": turned_scores(base_of_head) + unturned,
+        "on_scores": temperature**2 * (turned + unturned),
+        "on_turned": temperature**2 * turned + unturned,
     }
 
 
 def image_scores(xp: ModuleType, frequencies: Array) -> dict[str, Array]:
-    """Return the scores of patches and words if each pair turns with one axis of the position."""
+    """Return the scores of patches and words if each pair turns with one axis of the position.
+
+    `text_alike` compares the scores of words in both layouts with plain rotary positions.
+    """
     q, k = (xp.asarray(numbers, dtype=xp.float64) for numbers in (PATCH_Q, PATCH_K))
 
     def score_between(axes: tuple[int, ...], query: list[int], key: list[int]) -> Array:
-        """Return the score of two positions, each a time, a height and a width."""
-        positions = [xp.asarray([position[axis] for axis in axes]) for position in (query, key)]
-        turned_q, turned_k = (
-            turn(x, xp.astype(position, xp.float64) * frequencies, xp)
-            for x, position in zip((q, k), positions, strict=True)
-        )
-        return xp.sum(turned_q * turned_k)
+        """Return the score of a query and a key at two positions: (time, height, width)."""
+        return xp.sum(turn_at(q, axes, query) * turn_at(k, axes, key))
+
+    def turn_at(x: Array, axes: tuple[int, ...], position: list[int]) -> Array:
+        """Rotate each pair of x by its frequency times the coordinate on its axis."""
+        coordinates = xp.asarray([position[axis] for axis in axes])
+        return turn(x, xp.astype(coordinates, xp.float64) * frequencies, xp)
 
     def patch_scores(axes: tuple[int, ...]) -> Array:
         """Return the scores of the last patch with every patch of the image, (rows, columns)."""
-        last = [TIME, ROWS - 1, COLUMNS - 1]
-        scores = [
-            [score_between(axes, last, [TIME, h, w]) for w in range(COLUMNS)] for h in range(ROWS)
-        ]
-        return xp.stack([xp.stack(line) for line in scores])
+        last_patch = [TIME, ROWS - 1, COLUMNS - 1]
+        patches = [[TIME, h, w] for h in range(ROWS) for w in range(COLUMNS)]
+        scores = xp.stack([score_between(axes, last_patch, patch) for patch in patches])
+        return xp.reshape(scores, (ROWS, COLUMNS))
 
     def word_scores(axes: tuple[int, ...]) -> Array:
-        """Return the scores of the last of five words, whose three coordinates are all equal."""
-        return xp.stack([score_between(axes, [4] * 3, [t] * 3) for t in range(5)])
+        """Return the scores of the last word with every word.
+
+        The three coordinates of a word are equal.
+        """
+        last_word = [WORDS - 1] * 3
+        return xp.stack([score_between(axes, last_word, [word] * 3) for word in range(WORDS)])
 
     only_time = (0,) * PAIRS  # plain rotary positions
-    in_chunks, woven, plain = (word_scores(axes) for axes in (CHUNKS, WOVEN, only_time))
+    in_chunks, woven, plain = word_scores(CHUNKS), word_scores(WOVEN), word_scores(only_time)
     return {
         "patch_q": q,
         "patch_k": k,
