@@ -111,12 +111,17 @@ FORMULAS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Measure moments and tails of scores for each d, beside their exact values.
+
+    Steps that end in `_sigma_2` have features of standard deviation 2, and steps that end in
+    `_correlated` keys that are correlated with their queries.
+    """
     d = xp.asarray(D, dtype=xp.float64)
-    s, correlated = scores(xp, D, PAIRS)  # (len(D), PAIRS) each
+    s, correlated = draw_scores(xp, D, PAIRS)  # (len(D), PAIRS) each
     mean, variance, kurtosis = moments(xp, s)
-    mean_error, variance_error = xp.sqrt(d / PAIRS), xp.sqrt((2 * d**2 + 6 * d) / PAIRS)
-    far = xp.abs(s) > 3 * xp.sqrt(d)[:, None]
-    normal = xp.asarray(math.erfc(3 / math.sqrt(2)), dtype=xp.float64)
+    mean_error = xp.sqrt(d / PAIRS)
+    variance_error = xp.sqrt((2 * d**2 + 6 * d) / PAIRS)
+    is_beyond_3 = xp.abs(s) > 3 * xp.sqrt(d)[:, None]
     correlated_mean, correlated_variance, _ = moments(xp, correlated)
     return {
         "d": d,
@@ -133,9 +138,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "kurtosis_error_of_a_normal": xp.sqrt(
             xp.asarray(math.factorial(4) / PAIRS, dtype=xp.float64)
         ),
-        "beyond_3": xp.mean(xp.where(far, xp.ones_like(s), xp.zeros_like(s)), axis=1),
+        "beyond_3": xp.mean(xp.astype(is_beyond_3, xp.float64), axis=1),
         "beyond_3_exact": xp.asarray([2 * probability_above(n, 3 * math.sqrt(n)) for n in D]),
-        "beyond_3_of_a_normal": normal,
+        "beyond_3_of_a_normal": xp.asarray(math.erfc(3 / math.sqrt(2)), dtype=xp.float64),
         "variance_sigma_2": moments(xp, SIGMA**2 * s)[1],
         "variance_sigma_2_exact": SIGMA**4 * d,
         "mean_correlated": correlated_mean,
@@ -146,13 +151,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 @cache
-def scores(xp: ModuleType, widths: tuple[int, ...], pairs: int) -> tuple[Array, Array]:
+def draw_scores(xp: ModuleType, widths: tuple[int, ...], pairs: int) -> tuple[Array, Array]:
     """Return (len(widths), pairs) scores of independent and of correlated keys."""
-    draw = numpy.random.RandomState(SEED)
+    random_state = numpy.random.RandomState(SEED)
     independent, correlated = [], []
     for d in widths:
-        query = xp.asarray(draw.standard_normal((pairs, d)))
-        noise = xp.asarray(draw.standard_normal((pairs, d)))
+        query = xp.asarray(random_state.standard_normal((pairs, d)))
+        noise = xp.asarray(random_state.standard_normal((pairs, d)))
         independent.append(xp.sum(query * noise, axis=1))
         # The dot product of the query with the key rho q + sqrt(1 - rho^2) noise.
         squares = xp.sum(query**2, axis=1)
@@ -163,13 +168,15 @@ def scores(xp: ModuleType, widths: tuple[int, ...], pairs: int) -> tuple[Array, 
 def probability_above(d: int, t: float) -> float:
     """Return the probability that a score of d features, an even number, exceeds t.
 
-    It is the sum over i < d / 2 of the probability that i of the first arrivals come by time t,
-    times the probability that all d / 2 of the second come before the rest of the first.
+    A score is the difference of two waiting times, each for d / 2 arrivals. So this is the sum over
+    i < d / 2 of the probability that i arrivals of the first kind come by time t, times the
+    probability that all d / 2 of the second kind then come before the rest of the first.
     """
     half = d // 2
-    arrivals = [math.exp(-t) * t**i / math.factorial(i) for i in range(half)]
-    overtaking = [math.comb(half - 1 + i, i) / 2 ** (half + i) for i in range(half)]
-    return math.fsum(p * math.fsum(overtaking[: half - i]) for i, p in enumerate(arrivals))
+    arrivals_by_t = [math.exp(-t) * t**i / math.factorial(i) for i in range(half)]
+    # Entry j: exactly j arrivals of the first kind come before the last one of the second kind.
+    overtakings = [math.comb(half - 1 + j, j) / 2 ** (half + j) for j in range(half)]
+    return math.fsum(p * math.fsum(overtakings[: half - i]) for i, p in enumerate(arrivals_by_t))
 
 
 def moments(xp: ModuleType, s: Array) -> tuple[Array, Array, Array]:
