@@ -65,9 +65,12 @@ BEYOND = [-3e9, -2e9, FILL]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    small, large, filled, beyond = (
-        xp.asarray(row, dtype=xp.float64) for row in (SMALL, LARGE, FILLED, BEYOND)
-    )
+    """Compare the plain softmax with the stable one, and fill values with minus infinity.
+
+    `beyond_right` are the weights of `beyond` with minus infinity in place of its fill value.
+    """
+    small, large = (xp.asarray(row, dtype=xp.float64) for row in (SMALL, LARGE))
+    filled, beyond = (xp.asarray(row, dtype=xp.float64) for row in (FILLED, BEYOND))
     hidden = xp.full_like(filled, -xp.inf)
     return {
         "largest_exponent": xp.log(xp.asarray(xp.finfo(xp.float64).max, dtype=xp.float64)),
@@ -75,15 +78,15 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
             xp.asarray(float(xp.finfo(xp.float32).max), dtype=xp.float64)
         ),
         "small": small,
-        "small_naive": naive(xp, small),
+        "small_naive": naive_softmax(xp, small),
         "small_stable": softmax(small),
         "large": large,
-        "large_powers": exp(xp, large),
-        "large_naive": naive(xp, large),
+        "large_powers": exponentials(xp, large),
+        "large_naive": naive_softmax(xp, large),
         "large_stable": softmax(large),
         "filled": filled,
-        "filled_powers": exp(xp, filled),
-        "filled_naive": naive(xp, filled),
+        "filled_powers": exponentials(xp, filled),
+        "filled_naive": naive_softmax(xp, filled),
         "filled_stable": softmax(filled),
         "hidden_stable": softmax(hidden),
         "beyond": beyond,
@@ -92,13 +95,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def exp(xp: ModuleType, z: Array) -> Array:
-    """Return the exponentials; those beyond the largest float are inf."""
+def exponentials(xp: ModuleType, z: Array) -> Array:
+    """Return e to each score, or infinity where that is larger than the largest float."""
     with numpy.errstate(over="ignore"):
         return xp.exp(z)
 
 
-def naive(xp: ModuleType, z: Array) -> Array:
-    """Return the softmax without subtracting the maximum; it overflows to NaN."""
+def naive_softmax(xp: ModuleType, z: Array) -> Array:
+    """Return the softmax without subtracting the maximum, which is NaN where it overflows."""
     with numpy.errstate(over="ignore", invalid="ignore"):
         return xp.exp(z) / xp.sum(xp.exp(z))
