@@ -69,10 +69,16 @@ FACTORS = [0.25, 1, 4]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the weights and Jacobians of the scores `z`, a quarter of them, and four times them.
+
+    The steps `gaps`, `ratios` and `differences` are taken between neighbouring scores or weights.
+    """
     scores = xp.asarray(z, dtype=xp.float64)
     divided, unscaled, times_four = (softmax(factor * scores) for factor in FACTORS)
     jacobians = [jacobian(xp, weights) for weights in (divided, unscaled, times_four)]
-    slopes = [xp.max(xp.abs(matrix)) for matrix in jacobians]
+    largest_slopes = [xp.max(xp.abs(matrix)) for matrix in jacobians]
+    # The softmax takes factor * z, so a derivative with respect to z has the factor as well.
+    slopes_by_z = [factor * slope for factor, slope in zip(FACTORS, largest_slopes, strict=True)]
     return {
         "z": scores,
         "z_divided": scores / 4,
@@ -90,10 +96,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "jacobian": jacobians[1],
         "jacobian_times_four": jacobians[2],
         "factors": xp.asarray(FACTORS, dtype=xp.float64),
-        "largest_slopes": xp.stack(slopes),
-        "largest_slopes_by_z": xp.stack(
-            [factor * slope for factor, slope in zip(FACTORS, slopes, strict=True)]
-        ),
+        "largest_slopes": xp.stack(largest_slopes),
+        "largest_slopes_by_z": xp.stack(slopes_by_z),
     }
 
 
