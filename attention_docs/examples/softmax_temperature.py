@@ -46,12 +46,14 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Return the weights of the scores with and without the scale, and the slopes of one weight."""
     matrices = given_matrices(xp)
     q, k = matrices["X"][BIRDS, :] @ matrices["W_Q_1"], matrices["X"] @ matrices["W_K_1"]
     d, temperature = (xp.asarray(number, dtype=xp.float64) for number in (D, TEMPERATURE))
     scores = xp.sqrt(d / k.shape[1]) * (k @ q)
     scaled = scores / xp.sqrt(d)
-    weights_unscaled, weights = softmax(scores / temperature), softmax(scaled / temperature)
+    weights_unscaled = softmax(scores / temperature)
+    weights = softmax(scaled / temperature)
     return {
         "d": d,
         "temperature": temperature,
@@ -65,9 +67,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def slope(xp: ModuleType, weights: Array) -> Array:
-    """Return a (1 - a) for the weight a of "pass", with 1 - a as the sum of the other weights.
+    """Return the derivative a (1 - a) of the weight a of "pass" with respect to its score.
 
-    If a is close to 1, this sum is precise, whereas 1 - a would lose most of its digits.
+    1 - a is computed as the sum of the other weights, which is precise even if a is close to 1.
     """
-    others = xp.concat([weights[:PASS], weights[PASS + 1 :]])
-    return weights[PASS : PASS + 1] * xp.sum(others)
+    other_weights = xp.concat([weights[:PASS], weights[PASS + 1 :]])
+    return weights[PASS : PASS + 1] * xp.sum(other_weights)
