@@ -142,9 +142,15 @@ FILL = -1e20
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    x, *weights = (xp.asarray(matrix, dtype=xp.float64) for matrix in (X, W_Q, W_K, W_V, W_O))
-    w_o = weights[-1]
-    layer = MultiHeadAttention(*weights, num_heads=HEADS)
+    """Return the steps of the right computation, and weights and outputs with each mistake.
+
+    `unused_parameters`, `features_if_applied`, `repeated_head_output` and `filled` show further
+    mistakes of the class.
+    """
+    x = xp.asarray(X, dtype=xp.float64)
+    matrices = [xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V, W_O)]
+    layer = MultiHeadAttention(*matrices, num_heads=HEADS)
+    w_o = layer.W_O
     correct = layer.steps(x, x, x)
     heads = split_heads(x, HEADS)
     wrong_scale = 1 / math.sqrt(EMBED_SIZE)
@@ -152,7 +158,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     not_projected = attention_steps(heads, heads, heads)
     as_in_the_source = attention_steps(heads, heads, heads, scale=wrong_scale)
     repeated_head = xp.stack([heads[0, :, :], heads[0, :, :]])
-    filled = xp.full((3,), FILL, dtype=xp.float64) * wrong_scale  # a fully masked row
+    filled = xp.full((len(X),), FILL, dtype=xp.float64) * wrong_scale  # a fully masked row
     return {
         "X": x,
         "W_Q": layer.W_Q,
