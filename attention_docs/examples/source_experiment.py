@@ -76,16 +76,23 @@ FORMULAS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    draw = numpy.random.RandomState(SEED)
-    q = xp.asarray(draw.standard_normal(LENGTH))
-    k = xp.asarray(draw.standard_normal(LENGTH))
+    """Repeat the published experiment, and measure the variance of scores of repeated features.
+
+    Steps that end in `_deviations` are differences in standard deviations.
+    """
+    random_state = numpy.random.RandomState(SEED)
+    q = xp.asarray(random_state.standard_normal(LENGTH))
+    k = xp.asarray(random_state.standard_normal(LENGTH))
     products = q * k
-    repeated_q = xp.asarray(draw.standard_normal((PAIRS, 1)))
-    repeated_k = xp.asarray(draw.standard_normal((PAIRS, 1)))
-    repeated = xp.broadcast_to(repeated_q * repeated_k, (PAIRS, D))
-    source_variances = xp.sum(repeated**2, axis=1) - xp.mean(repeated, axis=1) ** 2
+    repeated_q = xp.asarray(random_state.standard_normal((PAIRS, 1)))
+    repeated_k = xp.asarray(random_state.standard_normal((PAIRS, 1)))
+    repeated_products = xp.broadcast_to(repeated_q * repeated_k, (PAIRS, D))
+    # What the publication computes, for each pair.
+    source_variances = (
+        xp.sum(repeated_products**2, axis=1) - xp.mean(repeated_products, axis=1) ** 2
+    )
     deviation = math.sqrt(8 * LENGTH)
-    printed_score, printed_variance = (xp.asarray(x, dtype=xp.float64) for x in PRINTED)
+    printed_score, printed_variance = (xp.asarray(number, dtype=xp.float64) for number in PRINTED)
     return {
         "one_score": xp.sum(products),
         "mean_of_products": xp.mean(products),
@@ -99,6 +106,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "repeated_d": xp.asarray(D),
         "repeated_source_variance": xp.mean(source_variances),
         "repeated_source_variance_expected": xp.asarray(D - 1.0),
-        "repeated_variance": xp.var(xp.sum(repeated, axis=1)),
+        "repeated_variance": xp.var(xp.sum(repeated_products, axis=1)),
         "repeated_variance_exact": xp.asarray(D**2),
     }
