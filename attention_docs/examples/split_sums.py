@@ -78,7 +78,7 @@ LABELS = {
 
 
 def nearest(x: Array, xp: ModuleType) -> Array:
-    """Round to the nearest integer, and ties to even."""
+    """Round to the nearest integer; a number between two integers goes to the even one."""
     # Not `xp.round`: the pages give it the slope 1, because other examples use it only to remove
     # rounding errors.
     below_half = xp.ceil(x - 0.5)
@@ -87,20 +87,29 @@ def nearest(x: Array, xp: ModuleType) -> Array:
 
 
 def round_to_float16(x: Array, xp: ModuleType) -> Array:
-    """Round float64 numbers within the range of float16 to the nearest float16, as float64."""
-    size = xp.maximum(xp.abs(x), xp.asarray(SMALLEST_NORMAL, dtype=xp.float64))
+    """Round float64 numbers to the nearest float16, but return them as float64.
+
+    They must be within the range of float16.
+    """
+    # Below the smallest normal number, the spacing of float16 no longer shrinks.
+    magnitude = xp.maximum(xp.abs(x), xp.asarray(SMALLEST_NORMAL, dtype=xp.float64))
     # The floor of the base-2 logarithm, written with `ceil`, because the pages have no `floor`.
-    exponent = -xp.ceil(-xp.log(size) / math.log(2))
+    exponent = -xp.ceil(-xp.log(magnitude) / math.log(2))
     spacing = 2.0 ** (exponent - FRACTION_BITS)
     return nearest(x / spacing, xp) * spacing
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    numbers, q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (NUMBERS, Q, K, V))
+    """Sum four numbers in three orders, and attend to the keys in one to eight pieces.
+
+    All of it is rounded to float16, except `exact`, the output of attention in float64.
+    """
+    numbers = xp.asarray(NUMBERS, dtype=xp.float64)
+    q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     a, b, c, d = (numbers[i] for i in range(len(NUMBERS)))
 
-    def plus(one: Array, other: Array) -> Array:
-        return round_to_float16(one + other, xp)
+    def add(x: Array, y: Array) -> Array:
+        return round_to_float16(x + y, xp)
 
     def round_state(state: TileState) -> TileState:
         """Round the arrays of a state, side by side as the columns of one array."""
@@ -108,30 +117,31 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         rounded = round_to_float16(xp.concat(columns, axis=-1), xp)
         return TileState(rounded[..., 0], rounded[..., 1], rounded[..., 2:])
 
-    def merge_rounded(one: TileState, other: TileState) -> TileState:
-        return round_state(merge(one, other))
+    def merge_rounded(state: TileState, next_state: TileState) -> TileState:
+        return round_state(merge(state, next_state))
 
-    def states(pieces: int) -> list[TileState]:
-        """Return the states of equal pieces of the keys, from the first to the last."""
-        shape = (pieces, len(K) // pieces, -1)
-        all_states = round_state(attend_tile(q, xp.reshape(k, shape), xp.reshape(v, shape)))
-        return [TileState(*(array[i, ...] for array in all_states)) for i in range(pieces)]
+    def states_of_pieces(count: int) -> list[TileState]:
+        """Split the keys into equal pieces, and return the state of each, from first to last."""
+        shape = (count, len(K) // count, -1)
+        states = round_state(attend_tile(q, xp.reshape(k, shape), xp.reshape(v, shape)))
+        return [
+            TileState(states.maximum[i, ...], states.total[i, ...], states.sums[i, ...])
+            for i in range(count)
+        ]
 
-    by_pieces = [states(pieces) for pieces in PIECES]
-    merged = [reduce(merge_rounded, pieces) for pieces in by_pieces]
-    four_pieces = by_pieces[PIECES.index(4)]
-    last_first = reduce(merge_rounded, four_pieces[::-1])
-    outputs = round_to_float16(xp.concat([state.output for state in [*merged, last_first]]), xp)
+    merged_states = [reduce(merge_rounded, states_of_pieces(count)) for count in PIECES]
+    merged_last_first = reduce(merge_rounded, reversed(states_of_pieces(4)))
+    outputs = xp.concat([state.output for state in merged_states])
     return {
         "numbers": numbers,
-        "forward": plus(plus(plus(a, b), c), d),
-        "in_pairs": plus(plus(a, b), plus(c, d)),
-        "backward": plus(a, plus(b, plus(c, d))),
+        "forward": add(add(add(a, b), c), d),
+        "in_pairs": add(add(a, b), add(c, d)),
+        "backward": add(a, add(b, add(c, d))),
         "Q": q,
         "K": k,
         "V": v,
         "exact": attention_steps(q, k, v).output[0, :],
-        "outputs": outputs[:-1, :],
-        "totals": xp.stack([state.total[0] for state in merged]),
-        "last_first": outputs[-1, :],
+        "outputs": round_to_float16(outputs, xp),
+        "totals": xp.stack([state.total[0] for state in merged_states]),
+        "last_first": round_to_float16(merged_last_first.output[0, :], xp),
     }
