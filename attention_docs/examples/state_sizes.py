@@ -40,25 +40,34 @@ CONTEXTS = [1024, 4096, 16384, 65536, 262144]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    layers, every, kv_heads, head_dim, cache_bytes, contexts = (
-        xp.asarray(numbers, dtype=xp.float64)
-        for numbers in (LAYERS, ATTENTION_EVERY, KV_HEADS, HEAD_DIM, CACHE_BYTES, CONTEXTS)
-    )
-    state_heads, key_dim, value_dim, state_bytes = (
-        xp.asarray(numbers, dtype=xp.float64)
-        for numbers in (STATE_HEADS, STATE_KEY_DIM, STATE_VALUE_DIM, STATE_BYTES)
-    )
-    with_attention = layers // every
-    with_state = layers - with_attention
-    state = state_heads * key_dim * value_dim * state_bytes
-    cache_per_token = 2 * kv_heads * head_dim * cache_bytes
+    """Return the sizes of a state and of the cache of a token, and the memory for long contexts.
+
+    `break_even` is the number of tokens whose cache, in one layer, is as large as a state.
+    """
+    layers = xp.asarray(LAYERS, dtype=xp.float64)
+    attention_layers = layers // xp.asarray(ATTENTION_EVERY, dtype=xp.float64)
+    state_layers = layers - attention_layers
+
+    state_heads = xp.asarray(STATE_HEADS, dtype=xp.float64)
+    key_dim = xp.asarray(STATE_KEY_DIM, dtype=xp.float64)
+    value_dim = xp.asarray(STATE_VALUE_DIM, dtype=xp.float64)
+    state = state_heads * key_dim * value_dim * xp.asarray(STATE_BYTES, dtype=xp.float64)
+
+    kv_heads = xp.asarray(KV_HEADS, dtype=xp.float64)
+    head_dim = xp.asarray(HEAD_DIM, dtype=xp.float64)
+    # Keys and values.
+    cache_per_token = 2 * kv_heads * head_dim * xp.asarray(CACHE_BYTES, dtype=xp.float64)
+
+    contexts = xp.asarray(CONTEXTS, dtype=xp.float64)
+    hybrid = attention_layers * cache_per_token * contexts + state_layers * state
+    attention_only = layers * cache_per_token * contexts
     mebibyte = 2**20
     return {
-        "layers": xp.concat([with_attention, with_state]),
+        "layers": xp.concat([attention_layers, state_layers]),
         "state": state,
         "cache_per_token": cache_per_token,
         "break_even": state / cache_per_token,
         "contexts": contexts,
-        "hybrid": (with_attention * cache_per_token * contexts + with_state * state) / mebibyte,
-        "attention_only": layers * cache_per_token * contexts / mebibyte,
+        "hybrid": hybrid / mebibyte,
+        "attention_only": attention_only / mebibyte,
     }
