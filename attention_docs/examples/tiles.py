@@ -155,20 +155,27 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Compute the softmax in one pass, and attention in tiles that are merged in three orders.
+
+    Steps that start with `tile` or `running` are states of the first query after one tile and after
+    all tiles so far. Steps that start with `hidden` belong to a tile whose keys are all hidden.
+    """
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     at_once = attention_steps(q, k, v)
     z = at_once.scaled[0, :]
     maxima, sums = online_softmax(xp, z)
+
     starts = range(0, k.shape[0], TILE)
     tiles = [attend_tile(q, k[i : i + TILE, :], v[i : i + TILE, :]) for i in starts]
-    running = list(itertools.accumulate(tiles, merge))
-    running_maxima = xp.stack([state.maximum[0] for state in running])
+    running_states = list(itertools.accumulate(tiles, merge))
+    running_maxima = xp.stack([state.maximum[0] for state in running_states])
+    in_order = running_states[-1].output
     first, second, third, fourth = tiles
     tree = merge(merge(first, second), merge(third, fourth))
     third_query = 2
-    ring = functools.reduce(
-        merge, [state_of_query(tile, third_query) for tile in (third, fourth, first, second)]
-    )
+    states_in_ring = [state_of_query(tile, third_query) for tile in (third, fourth, first, second)]
+    ring = functools.reduce(merge, states_in_ring).output[0, :]
+
     hide_all = xp.zeros((len(Q), TILE), dtype=xp.bool)
     hidden = attend_tile(q, k[:TILE, :], v[:TILE, :], hide_all)
     with numpy.errstate(invalid="ignore"):  # -inf - (-inf) is NaN
@@ -189,15 +196,15 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "tile_sums": xp.stack([tile.sums[0, :] for tile in tiles]),
         "running_maxima": running_maxima,
         "running_rescale": rescaling_factors(xp, running_maxima),
-        "running_totals": xp.stack([state.total[0] for state in running]),
-        "running_sums": xp.stack([state.sums[0, :] for state in running]),
-        "running_outputs": xp.stack([state.output[0, :] for state in running]),
-        "in_order": running[-1].output,
+        "running_totals": xp.stack([state.total[0] for state in running_states]),
+        "running_sums": xp.stack([state.sums[0, :] for state in running_states]),
+        "running_outputs": xp.stack([state.output[0, :] for state in running_states]),
+        "in_order": in_order,
         "tree": tree.output,
-        "ring": ring.output[0, :],
-        "all_agree": xp.all(xp.abs(running[-1].output - at_once.output) < 1e-12)
-        & xp.all(xp.abs(tree.output - at_once.output) < 1e-12)
-        & xp.all(xp.abs(ring.output[0, :] - at_once.output[third_query, :]) < 1e-12),
+        "ring": ring,
+        "all_agree": are_equal(xp, in_order, at_once.output)
+        & are_equal(xp, tree.output, at_once.output)
+        & are_equal(xp, ring, at_once.output[third_query, :]),
         "hidden_maximum": hidden.maximum,
         "hidden_factor_naive": naive_factor,
         "hidden_changes_nothing": xp.all(merge(hidden, tree).output == tree.output),
@@ -207,8 +214,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def online_softmax(xp: ModuleType, z: Array) -> tuple[Array, Array]:
-    """Return the running maximum, and the running sum of exponentials, after each score."""
-    maximum, total = xp.asarray(-xp.inf, dtype=xp.float64), xp.asarray(0.0, dtype=xp.float64)
+    """Return the running maximum and the running sum of exponentials after each of the scores z."""
+    maximum = xp.asarray(-xp.inf, dtype=xp.float64)
+    total = xp.asarray(0.0, dtype=xp.float64)
     maxima, sums = [], []
     for j in range(z.shape[0]):
         new_maximum = xp.where(z[j] > maximum, z[j], maximum)
@@ -220,20 +228,30 @@ def online_softmax(xp: ModuleType, z: Array) -> tuple[Array, Array]:
 
 
 def rescaling_factors(xp: ModuleType, maxima: Array) -> Array:
-    """Return the factor of the earlier sums at each running maximum, zero at the first."""
+    """Return the factor of the earlier sums at each running maximum.
+
+    It is zero at the first maximum, before which there are no sums.
+    """
     return xp.concat([xp.zeros_like(maxima[:1]), xp.exp(maxima[:-1] - maxima[1:])])
 
 
 def state_of_query(state: TileState, query: int) -> TileState:
     """Return the state of one query, with a leading axis of length 1."""
-    return TileState(*(array[query : query + 1, ...] for array in state))
+    rows = slice(query, query + 1)
+    return TileState(state.maximum[rows], state.total[rows], state.sums[rows, :])
 
 
 def merge_without_rescaling(xp: ModuleType, tiles: list[TileState]) -> Array:
-    """Merge in order with a mistake: the old total and sums stay when the maximum grows."""
+    """Return the output if, by mistake, earlier sums stay the same when the maximum grows."""
     maximum, total, sums = tiles[0]
     for tile in tiles[1:]:
         maximum = xp.where(tile.maximum > maximum, tile.maximum, maximum)
         factor = xp.exp(tile.maximum - maximum)
-        total, sums = total + factor * tile.total, sums + factor[:, None] * tile.sums
+        total = total + factor * tile.total
+        sums = sums + factor[:, None] * tile.sums
     return sums / total[:, None]
+
+
+def are_equal(xp: ModuleType, a: Array, b: Array) -> Array:
+    """Whether two arrays are equal up to rounding errors."""
+    return xp.all(xp.abs(a - b) < 1e-12)
