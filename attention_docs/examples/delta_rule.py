@@ -149,7 +149,8 @@ def write(
     state = state * gate
     recalled = key @ state
     error = value - recalled
-    return state + strength * key[:, None] * error[None, :], recalled, error
+    written = strength * key[:, None] * error[None, :]
+    return state + written, recalled, error
 
 
 class Writes(NamedTuple):
@@ -167,7 +168,10 @@ class Writes(NamedTuple):
 
 
 def write_all(keys: Array, values: Array, strengths: Array, gates: Array, xp: ModuleType) -> Writes:
-    """Write each value for its key, with its strength and its gate."""
+    """Write each value for its key to an empty state.
+
+    Strengths and gates are as in `write`, with one row for each of the n writes.
+    """
     states = [xp.zeros((keys.shape[1], values.shape[1]), dtype=xp.float64)]
     recalled = []
     errors = []

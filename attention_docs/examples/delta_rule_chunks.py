@@ -87,6 +87,7 @@ from types import ModuleType
 import numpy
 
 from attention_docs.arrays import Array
+from attention_docs.examples.delta_rule import write_all
 from attention_docs.masks import causal_mask
 
 TITLE = "The delta rule in chunks"
@@ -107,16 +108,6 @@ GATES = [1, 0.5, 0.8, 0.5, 0.8, 0.5]
 CHUNK = 3
 
 
-def token_by_token(k: Array, v: Array, strengths: Array, gates: Array) -> list[Array]:
-    """Apply the gated delta rule; return an empty state and the state after each token."""
-    states = [0 * k[0, :, None] * v[0, None, :]]  # zeros, of the library of k
-    for t in range(k.shape[0]):
-        decayed = gates[t] * states[-1]
-        error = v[t, :] - k[t, :] @ decayed
-        states.append(decayed + strengths[t] * k[t, :, None] * error[None, :])
-    return states
-
-
 def decay_factors(gates: Array, xp: ModuleType) -> tuple[Array, Array]:
     """Return what the gates leave of the state before the first token, and of each write.
 
@@ -133,8 +124,8 @@ def decay_factors(gates: Array, xp: ModuleType) -> tuple[Array, Array]:
         gate_products.append(gate_products[-1] * gates[t])
     state_decay = xp.stack(gate_products)
     ratios = state_decay[:, None] / state_decay[None, :]
-    visible = causal_mask(gates.shape[0], xp=xp)
-    return state_decay, xp.where(visible, ratios, xp.zeros_like(ratios))
+    is_visible = causal_mask(gates.shape[0], xp=xp)
+    return state_decay, xp.where(is_visible, ratios, xp.zeros_like(ratios))
 
 
 def solve_unit_triangular(matrix: Array, right_side: Array, xp: ModuleType) -> Array:
@@ -192,7 +183,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     strengths, gates = (xp.asarray(row, dtype=xp.float64) for row in (STRENGTHS, GATES))
-    states = token_by_token(k, v, strengths, gates)
+    states = write_all(k, v, strengths, gates, xp).states
     output = xp.stack([q[t, :] @ states[t + 1] for t in range(q.shape[0])])
     empty_state = states[0]
     single_chunk = one_chunk(q, k, v, strengths, gates, empty_state, xp)

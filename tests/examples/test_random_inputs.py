@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from attention_docs import attention_steps, create_mask, examples, rotary
 from attention_docs.examples import around_softmax, chosen_keys, delta_rule, mask_functions
-from attention_docs.examples.delta_rule_chunks import one_chunk, token_by_token
+from attention_docs.examples.delta_rule_chunks import one_chunk
 from tests import reference
 from tests.examples.comparison import literals, patched_literals, perturbed_literals
 from tests.examples.independent.chosen_keys import largest
@@ -83,7 +83,8 @@ def assert_close_to_fractions(actual, fractions):
 
 def exact_states(k, v, strengths, gates):
     """Return an empty state and the state after each token, in fractions."""
-    return run(*map(exact, (k, v, strengths, gates)))[2]
+    _, _, states = run(exact(k), exact(v), exact(strengths), exact(gates))
+    return states
 
 
 def draw_tokens(seed, n, d_k, d_v):
@@ -95,20 +96,23 @@ def draw_tokens(seed, n, d_k, d_v):
 
 @given(seeds, st.integers(1, 7), st.integers(1, 4), st.integers(1, 3))
 def test_delta_rule_token_by_token_equals_exact_arithmetic(seed, n, d_k, d_v):
-    _, *tokens = draw_tokens(seed, n, d_k, d_v)
-    assert_close_to_fractions(token_by_token(*tokens), exact_states(*tokens))
+    _, k, v, strengths, gates = draw_tokens(seed, n, d_k, d_v)
+    writes = delta_rule.write_all(k, v, strengths, gates, np)
+    assert_close_to_fractions(writes.states, exact_states(k, v, strengths, gates))
 
 
 @given(seeds, st.integers(1, 7), st.integers(1, 7), st.integers(1, 4), st.integers(1, 3))
 def test_delta_rule_in_chunks_equals_exact_arithmetic(seed, n, chunk, d_k, d_v):
-    q, k, v, strengths, gates = tokens = draw_tokens(seed, n, d_k, d_v)
+    tokens = draw_tokens(seed, n, d_k, d_v)
     state = np.zeros((d_k, d_v))
     outputs = []
     for start in range(0, n, chunk):
-        steps = one_chunk(*(rows[start : start + chunk] for rows in tokens), state, np)
+        tokens_of_chunk = [rows[start : start + chunk] for rows in tokens]
+        steps = one_chunk(*tokens_of_chunk, state, np)
         state = steps["state"]
         outputs.extend(steps["output"])
-    _, *states = exact_states(k, v, strengths, gates)
+    q, k, v, strengths, gates = tokens
+    states = exact_states(k, v, strengths, gates)[1:]  # without the empty one
     assert_close_to_fractions(state, states[-1])
     exact_outputs = [product(query, state) for query, state in zip(exact(q), states, strict=True)]
     assert_close_to_fractions(outputs, exact_outputs)
@@ -118,10 +122,8 @@ def test_delta_rule_in_chunks_equals_exact_arithmetic(seed, n, chunk, d_k, d_v):
 def test_delta_rule_with_a_gate_for_each_feature_equals_exact_arithmetic(seed, n, d_k, d_v):
     _, k, v, strengths, _ = draw_tokens(seed, n, d_k, d_v)
     gates = np.random.RandomState(seed).uniform(0, 1, (n, d_k))
-    state = np.zeros((d_k, d_v))
-    for key, value, strength, gate in zip(k, v, strengths, gates, strict=True):
-        state, *_ = delta_rule.write(state, key, value, strength, gate[:, None])
-    assert_close_to_fractions(state, exact_states(k, v, strengths, gates)[-1])
+    writes = delta_rule.write_all(k, v, strengths, gates[:, :, None], np)
+    assert_close_to_fractions(writes.states, exact_states(k, v, strengths, gates))
 
 
 def draw_whole_numbers(random, *shape):
