@@ -29,7 +29,7 @@ from attention_docs.render.references import row_reference
 AZIMUTH, ELEVATION = math.radians(-52), math.radians(25)
 UNIT = 100  # the length of 1 on paper
 MARGIN = 40
-TICK_DISTANCE = 0.17  # of the numbers at the axes of a plane, in units
+TICK_DISTANCE = 0.17  # from a plane to the numbers at its axes, in units
 # How far the names and numbers at the axes in space are from the axes, to the right and down: at
 # the vertical axis, and at the front and the right edge of the floor.
 TOP_NAME_OFFSET, VERTICAL_TICK_OFFSET = (0, -1.3 * LINE_HEIGHT), (-6, 0)
@@ -88,11 +88,11 @@ def scatter_3d(
     left_top, right_bottom = corners_on_paper.min(axis=0), corners_on_paper.max(axis=0)
     to_paper = _with_origin(project_3d, np.array([MARGIN, 2 * LINE_HEIGHT]) - left_top)
     plot_width, plot_height = right_bottom - left_top
-    width = plot_width + MARGIN + _right_margin(sets)
-    height = plot_height + 4.5 * LINE_HEIGHT
-    legend, legend_width = _draw_legend(sets, height)
+    legend_y = plot_height + 4.5 * LINE_HEIGHT
+    legend, legend_width = _draw_legend(sets, legend_y)
+    width = max(plot_width + MARGIN + _right_margin(sets), legend_width)
     body = [
-        label(max(width, legend_width) / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
+        label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
         *_draw_floor(size, to_paper),
         *_draw_axes_3d(axes, size, to_paper),
         *_draw_outlines(sets, to_paper),
@@ -101,7 +101,7 @@ def scatter_3d(
         body += _draw_feet(points, to_paper)
         body += _draw_labelled_markers(style, points, to_paper)
     body += legend
-    width, height = max(width, legend_width), height + LINE_HEIGHT
+    height = legend_y + LINE_HEIGHT
     return Panel(width, height, "".join(body), _describe(name, sets), _json(axes, sets))
 
 
