@@ -45,6 +45,7 @@ class StepArray(np.ndarray):
         self.step = None
 
     def __getitem__(self, key: Any) -> Any:
+        """Return numbers of the step: an array keeps their indices, a single number does not."""
         item = super().__getitem__(key)
         if self.step and isinstance(item, StepArray):
             item.step, item.indices = self.step, self.indices[key]

@@ -21,6 +21,11 @@ def matrix(name: str, array: Array, expected: str = "two axes, none of them empt
 
     Arithmetic on the smaller types of the argument could overflow or truncate.
 
+    Args:
+        name: the name of the argument, for errors.
+        array: the matrix, of any array library.
+        expected: the shape that an error asks for.
+
     Raises:
         TypeError: if it does not hold real numbers or booleans.
         ValueError: if it does not have two axes, is empty, or holds NaN.
@@ -78,6 +83,12 @@ def factors(a: Array, b: Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _checked_factor(name: str, array: Array) -> np.ndarray:
+    """Return a matrix of finite real numbers.
+
+    Raises:
+        TypeError: if it does not hold real numbers; booleans are refused too.
+        ValueError: if it is no matrix, or holds a number that is not finite.
+    """
     values = matrix(name, array)
     if values.dtype == bool:
         raise TypeError(f"{name} has dtype bool; expected real numbers")
@@ -86,7 +97,7 @@ def _checked_factor(name: str, array: Array) -> np.ndarray:
 
 
 def product(a: np.ndarray, b: np.ndarray, argument: Array | None) -> np.ndarray:
-    """Return the argument `product` after comparing it with a b, or a b if it was left out.
+    """Return the argument of a caller for the product of a and b, or the product if it has none.
 
     Raises:
         ValueError: if the product overflows, or the argument differs from it.
