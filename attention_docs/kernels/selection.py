@@ -14,6 +14,9 @@ from attention_docs.kernels.bounds import UNBOUNDED, Bounds, measure_bounds
 MAX_SCORES_AT_ONCE = 128 * 128
 MAX_GROUPED_SCORES_AT_ONCE = 1024
 LOG2_E = math.log2(math.e)
+# How far below the largest float a bound must stay, because rounding can raise what it bounds.
+ROUNDING_FACTOR = 4.0
+ROUNDING_POWERS = 4  # the same for an exponent of two
 
 # The gradients with respect to query, key, value and a float mask, if there is one.
 Gradients = tuple[Array, Array, Array, Array | None]
@@ -74,12 +77,13 @@ def differentiate(
 def check_and_measure(inputs: Inputs) -> Bounds:
     """Check that the inputs are finite, and return their bounds.
 
-    Where the formula is used anyway, the bounds are not measured, but `UNBOUNDED`.
+    Where the formula is used for another reason than the bounds, they are not measured, and the
+    result is `UNBOUNDED`.
     """
-    queries, keys = inputs.query.shape, inputs.key.shape
-    is_grouped = inputs.enable_gqa and queries[-3] != keys[-3]
-    limit = MAX_GROUPED_SCORES_AT_ONCE if is_grouped else MAX_SCORES_AT_ONCE
-    is_small = queries[-2] * keys[-2] <= limit
+    query_shape, key_shape = inputs.query.shape, inputs.key.shape
+    is_grouped = inputs.enable_gqa and query_shape[-3] != key_shape[-3]
+    max_scores = MAX_GROUPED_SCORES_AT_ONCE if is_grouped else MAX_SCORES_AT_ONCE
+    is_small = query_shape[-2] * key_shape[-2] <= max_scores
     if is_small or not blockwise.is_supported(inputs.xp):
         inputs.check_finite()
         return UNBOUNDED
@@ -97,14 +101,16 @@ def select_method(inputs: Inputs, bounds: Bounds) -> Method:
     """
     if bounds == UNBOUNDED or 0 in inputs.batch:
         return Method.FORMULA
-    scale, softcap = abs(inputs.scale), inputs.softcap or math.inf
-    largest, bias = largest_float(inputs.xp, inputs.query), float(inputs.max_bias)
+    scale = abs(inputs.scale)
+    max_bias = float(inputs.max_bias)
+    max_float = largest_float(inputs.xp, inputs.query)
     # Factors below 1 are left out, because the others may be multiplied first and overflow.
-    product = math.prod(max(1, factor) for factor in (bounds.query, bounds.key, scale, LOG2_E))
-    # With room for rounding. The comparison is negated, because it is false for NaN, too.
-    if not 4 * max(product + bias, bounds.value, inputs.softcap or 0) <= largest:
+    max_product = math.prod(max(1, factor) for factor in (bounds.query, bounds.key, scale, LOG2_E))
+    max_number = max(max_product + max_bias, bounds.value, inputs.softcap or 0)
+    # The comparison is negated, because it is false for NaN, too.
+    if not ROUNDING_FACTOR * max_number <= max_float:
         return Method.FORMULA
-    max_exponent = math.log2(largest)  # 128 for float32, 1024 for float64
-    max_score = min(bounds.query * bounds.key * scale, softcap) + max(0, bias)
-    # With room for rounding, as four powers of two.
-    return Method.BOUNDED if LOG2_E * max_score <= max_exponent - 4 else Method.ONLINE
+    max_score = min(bounds.query * bounds.key * scale, inputs.softcap or math.inf)
+    max_exponent = LOG2_E * (max_score + max(0, max_bias))
+    has_no_overflow = max_exponent <= math.log2(max_float) - ROUNDING_POWERS
+    return Method.BOUNDED if has_no_overflow else Method.ONLINE
