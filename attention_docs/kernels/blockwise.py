@@ -66,9 +66,10 @@ def attend(
     Args:
         inputs: query, key and value of 32 bits or more.
         weight_blocks: `bounded_weights`, where the scores allow it, or `online_weights`.
-        block: the number of queries and of keys in a block.
+        block: the number of queries and of keys in a block; `block_size` if left out.
     """
-    xp, queries = inputs.xp, inputs.query.shape[-2]
+    xp = inputs.xp
+    queries = inputs.query.shape[-2]
     rows, columns = block or block_size(inputs, weight_blocks)
     options = {"dtype": inputs.query.dtype, "device": inputs.query.device}
     shape = (*inputs.batch, queries, inputs.value.shape[-1])
@@ -77,7 +78,7 @@ def attend(
     thread = threading.local()  # each thread reuses one buffer for the scores of a block
 
     def run_job(job: tuple[tuple[Inputs, Array], int]) -> None:
-        """Compute the output of some queries of one head, in the buffer of this thread."""
+        """Write the output of one head for the queries from `start` on, at most `rows` of them."""
         (head, head_output), start = job
         stop = min(start + rows, queries)
         if not hasattr(thread, "buffer"):
@@ -117,7 +118,8 @@ def block_size(inputs: Inputs, weight_blocks: WeightBlocks) -> tuple[int, int]:
 
 def _select_head(inputs: Inputs, index: tuple[int, ...]) -> Inputs:
     """Return the inputs of one head as views, each of them a matrix."""
-    mask, batch = inputs.attn_mask, inputs.batch
+    mask = inputs.attn_mask
+    batch = inputs.batch
     if mask is not None:
         scores_shape = (*mask.shape[:-2], inputs.query.shape[-2], inputs.key.shape[-2])
         mask = _select_matrix(inputs.xp.broadcast_to(mask, scores_shape), index, batch)
@@ -130,9 +132,10 @@ def _select_head(inputs: Inputs, index: tuple[int, ...]) -> Inputs:
 
 
 def _select_matrix(array: Array, index: tuple[int, ...], batch: tuple[int, ...]) -> Array:
-    """Return the matrix of (..., rows, columns) that belongs to the output at `index`.
+    """Return the matrix of (..., rows, columns) that the output at `index` is computed from.
 
-    An axis of length 1 is broadcast. With 2 key heads for 8 query heads, each serves 4 in a row.
+    An axis of length 1 is broadcast. If 8 query heads share 2 heads of keys, the first of these
+    belongs to the query heads 0 to 3, and the second to 4 to 7.
     """
     leading = array.shape[:-2]
     missing = len(batch) - len(leading)
@@ -145,7 +148,11 @@ def _select_matrix(array: Array, index: tuple[int, ...], batch: tuple[int, ...])
 def _attend_rows(
     head: Inputs, start: int, stop: int, buffer: Array, ones: Array, weight_blocks: WeightBlocks
 ) -> Array:
-    """Return the (b, d_v) output of the queries `start` to `stop` of one head."""
+    """Return the (b, d_v) output of the queries `start` to `stop` of one head.
+
+    Where the totals of `bounded_weights` are too large or too small, the sums are computed again
+    with `online_weights`.
+    """
     _, total, output = _sum_rows(head, start, stop, buffer, ones, weight_blocks)
     if weight_blocks is bounded_weights and not _are_accurate(head, total):
         _, total, output = _sum_rows(head, start, stop, buffer, ones, online_weights)
@@ -168,12 +175,14 @@ def _sum_rows(
     total = xp.full((stop - start, 1), xp.finfo(value.dtype).smallest_normal, **options)
     output = xp.zeros((stop - start, value.shape[-1]), **options)
     for weights, rescale, rows, keys in weight_blocks(head, start, stop, buffer, shift):
-        totals, outputs = total[rows, :], output[rows, :]  # views
+        # Views, so that the changes below are made in `total` and `output`.
+        block_total = total[rows, :]
+        block_output = output[rows, :]
         if rescale is not None:
-            totals *= rescale
-            outputs *= rescale
-        totals += weights @ ones[: weights.shape[-1]]
-        outputs += weights @ value[keys, :]
+            block_total *= rescale
+            block_output *= rescale
+        block_total += weights @ ones[: weights.shape[-1]]
+        block_output += weights @ value[keys, :]
     return shift, total, output
 
 
@@ -188,20 +197,24 @@ def _are_accurate(head: Inputs, total: Array) -> bool:
     max^(-1/2), such a product is at most max^(-1/4) of the result, which is less than the rounding
     of a float: 2e-10 in float32.
     """
-    xp, limits = head.xp, head.xp.finfo(total.dtype)
+    limits = head.xp.finfo(total.dtype)
     is_extreme = (total < limits.max**-0.25) | (total > limits.max**0.5 / 2)
     if not head.has_float_mask:
         # No weight underflows, so only a fully masked row keeps its initial total.
         is_extreme &= total > limits.smallest_normal
-    return not bool(xp.any(is_extreme))
+    return not bool(head.xp.any(is_extreme))
 
 
 def bounded_weights(
     head: Inputs, start: int, stop: int, buffer: Array, shift: Array
 ) -> Iterator[WeightBlock]:
     """Yield weights with the shift 0, for scores whose exponentials cannot overflow."""
-    xp, dtype = head.xp, head.query.dtype
-    exp, exp_factor = (full_range_exp(xp), 1.0) if head.has_float_mask else fastest_exp(xp)
+    if head.has_float_mask:  # the exponentials may underflow
+        exp, exp_factor = full_range_exp(head.xp), 1.0
+    else:
+        exp, exp_factor = fastest_exp(head.xp)
+    # The visibility has the dtype of the weights, which are multiplied by it.
+    dtype = head.query.dtype
     for scores, visible, rows, keys in _score_blocks(head, start, stop, buffer, exp_factor, dtype):
         weights = exp(scores, out=scores)
         if visible is not None:
@@ -234,9 +247,10 @@ def differentiate(
     Args:
         inputs: query, key and value of 32 bits or more.
         grad_output: (..., m, d_v) gradient with respect to the output.
-        block: the number of queries and of keys in a block.
+        block: the number of queries and of keys in a block; by default for the machine.
     """
-    xp, queries = inputs.xp, inputs.query.shape[-2]
+    xp = inputs.xp
+    queries = inputs.query.shape[-2]
     rows, columns = block or (GRADIENT_BLOCK if is_on_host(xp) else DEVICE_BLOCK)
     options = {"dtype": inputs.query.dtype, "device": inputs.query.device}
     mask = inputs.attn_mask if inputs.has_float_mask else None
@@ -244,16 +258,18 @@ def differentiate(
     if mask is not None:
         shapes.append((1,) * (2 - mask.ndim) + mask.shape)
     gradients = [xp.zeros(shape, **options) for shape in shapes]
-    buffer, ones = xp.empty((rows, columns), **options), xp.ones((columns, 1), **options)
-    for index, start in itertools.product(np.ndindex(inputs.batch), range(0, queries, rows)):
-        job = slice(start, min(start + rows, queries))
+    buffer = xp.empty((rows, columns), **options)
+    ones = xp.ones((columns, 1), **options)
+    for index in np.ndindex(inputs.batch):
+        head = _select_head(inputs, index)
         head_gradients = [_select_matrix(array, index, inputs.batch) for array in gradients]
-        head, job_grad_output = _select_head(inputs, index), grad_output[(*index, job)]
-        _add_gradients(head, job_grad_output, head_gradients, job, buffer, ones)
+        for start in range(0, queries, rows):
+            job = slice(start, min(start + rows, queries))
+            _add_gradients(head, grad_output[(*index, job)], head_gradients, job, buffer, ones)
+    grad_mask = None
+    if mask is not None:
+        grad_mask = xp.astype(xp.reshape(gradients[3], mask.shape), mask.dtype)
     grad_query, grad_key, grad_value = gradients[:3]
-    if mask is None:
-        return grad_query, grad_key, grad_value, None
-    grad_mask = xp.astype(xp.reshape(gradients[3], mask.shape), mask.dtype)
     return grad_query, grad_key, grad_value, grad_mask
 
 
@@ -262,9 +278,17 @@ def _add_gradients(
 ) -> None:
     """Add the contribution of one job, a slice of the queries of a head, to the head's gradients.
 
-    The gradients are those of query, key, value and, if there is one, a float mask.
+    Args:
+        head: the inputs of the head.
+        grad_output: (b, d_v) gradient of the output of these queries.
+        gradients: of query, key, value and, if there is one, a float mask; changed in place.
+        job: which queries.
+        buffer: memory for the scores of a block, as in `_sum_rows`.
+        ones: a column of ones, as in `_sum_rows`.
     """
-    xp, transpose, exp = head.xp, head.xp.matrix_transpose, full_range_exp(head.xp)
+    xp = head.xp
+    transpose = xp.matrix_transpose
+    exp = full_range_exp(xp)
     grad_query, grad_key, grad_value = gradients[:3]
     maximum, total, output = _sum_rows(head, job.start, job.stop, buffer, ones, online_weights)
     row_sum = xp.sum(grad_output * (output / total), axis=-1, keepdims=True)
@@ -272,41 +296,43 @@ def _add_gradients(
         head, job.start, job.stop, buffer, 1.0, xp.bool
     ):
         queries = slice(job.start + rows.start, job.start + rows.stop)
-        slopes = None if head.softcap is None else _softcap_slopes(head, scores, queries, keys)
+        slopes = _softcap_slopes(head, scores, queries, keys)
         _mask_out(scores, visible)
         weights = exp(scores - maximum[rows, :]) / total[rows, :]
         grad_weights = grad_output[rows, :] @ transpose(head.value[keys, :])
         grad_scaled = weights * (grad_weights - row_sum[rows, :])
         if head.has_float_mask:
             _add_mask_gradient(gradients[3], grad_scaled, queries, keys)
-        if slopes is not None:
-            grad_scaled *= slopes
-        grad_scores = grad_scaled * head.scale
+        grad_scores = grad_scaled * (slopes * head.scale)
         grad_query[queries, :] += grad_scores @ head.key[keys, :]
         grad_key[keys, :] += transpose(grad_scores) @ head.query[queries, :]
         grad_value[keys, :] += transpose(weights) @ grad_output[rows, :]
 
 
-def _softcap_slopes(head: Inputs, scores: Array, rows: slice, keys: slice) -> Array:
-    """Return the (b, c) derivatives of the softcap, 1 - tanh², from the scores after the mask."""
-    xp, softcap = head.xp, head.softcap or 1.0
+def _softcap_slopes(head: Inputs, scores: Array, queries: slice, keys: slice) -> Array | float:
+    """Return the (b, c) derivatives of the softcap, 1 - tanh², or 1 without a softcap.
+
+    The scores are those after the softcap, with a float mask added.
+    """
+    if head.softcap is None:
+        return 1.0
     if not head.has_float_mask:
-        return 1 - (scores / softcap) ** 2
-    # Recompute the scores without the mask, because adding large numbers has rounded them away.
-    products = head.query[rows, :] @ xp.matrix_transpose(head.key[keys, :])
-    return 1 - xp.tanh(products * (head.scale / softcap)) ** 2
+        return 1 - (scores / head.softcap) ** 2
+    # Recompute the scores without the mask: adding its large numbers has rounded them away.
+    products = head.query[queries, :] @ head.xp.matrix_transpose(head.key[keys, :])
+    return 1 - head.xp.tanh(products * (head.scale / head.softcap)) ** 2
 
 
-def _add_mask_gradient(grad_mask: Array, grad_scaled: Array, rows: slice, keys: slice) -> None:
+def _add_mask_gradient(grad_mask: Array, grad_scaled: Array, queries: slice, keys: slice) -> None:
     """Add to the gradient of a mask, summed over the axes along which the mask was broadcast."""
-    index, broadcast_axes = [rows, keys], []
-    for axis, length in enumerate(grad_mask.shape):
-        if length == 1:
-            index[axis] = slice(None)
-            broadcast_axes.append(axis)
-    if broadcast_axes:
-        grad_scaled = grad_scaled.sum(axis=tuple(broadcast_axes), keepdims=True)
-    grad_mask[tuple(index)] += grad_scaled
+    query_axis, key_axis = 0, 1
+    if grad_mask.shape[query_axis] == 1:
+        queries = slice(None)
+        grad_scaled = grad_scaled.sum(axis=query_axis, keepdims=True)
+    if grad_mask.shape[key_axis] == 1:
+        keys = slice(None)
+        grad_scaled = grad_scaled.sum(axis=key_axis, keepdims=True)
+    grad_mask[queries, keys] += grad_scaled
 
 
 def _mask_out(scores: Array, visible: Array | None) -> None:
@@ -320,33 +346,38 @@ def _score_blocks(
 ) -> Iterator[ScoreBlock]:
     """Yield blocks of the scores, times `exp_factor`, of the queries `start` to `stop`.
 
-    A block has only keys that these queries may see, and only queries that see one of its keys. The
-    visibility of a window has the dtype `visible_dtype`.
+    A block has only keys that these queries may see, and only queries that see one of its keys. It
+    says which keys each query sees if a boolean mask or the edge of the window hides some of them.
+    A window is given as numbers of the dtype `visible_dtype`.
     """
-    xp, key, softcap = head.xp, head.key, head.softcap
-    query = head.query[start:stop, :] * (head.scale * (exp_factor if softcap is None else 1.0))
+    xp = head.xp
+    # A softcap is not linear, so its result is multiplied by the factor instead of the query.
+    query_factor = head.scale * (exp_factor if head.softcap is None else 1.0)
+    scaled_query = head.query[start:stop, :] * query_factor
     left, right = _window(head)
     first_key = int(max(0, start - left))
-    end_of_keys = int(min(key.shape[-2], stop + right))
-    flat_buffer, columns = xp.reshape(buffer, (-1,)), buffer.shape[-1]
+    end_of_keys = int(min(head.key.shape[-2], stop + right))
+    columns = buffer.shape[-1]
+    flat_buffer = xp.reshape(buffer, (-1,))
     for key_start in range(first_key, end_of_keys, columns):
-        key_stop = min(key_start + columns, end_of_keys)
-        query_start, query_stop = max(start, key_start - right), min(stop, key_stop + left)
-        rows, keys = slice(query_start - start, query_stop - start), slice(key_start, key_stop)
-        shape = (query_stop - query_start, key_stop - key_start)
+        keys = slice(key_start, min(key_start + columns, end_of_keys))
+        queries = slice(max(start, keys.start - right), min(stop, keys.stop + left))
+        rows = slice(queries.start - start, queries.stop - start)
+        shape = (queries.stop - queries.start, keys.stop - keys.start)
         # Contiguous, because rows a power of two apart would evict each other from the cache.
         scores = flat_buffer[: math.prod(shape)].reshape(shape)
-        xp.matmul(query[rows, :], key[keys, :].T, out=scores)
-        if softcap is not None:
-            scores /= softcap
+        xp.matmul(scaled_query[rows, :], head.key[keys, :].T, out=scores)
+        if head.softcap is not None:
+            scores /= head.softcap
             scores = xp.tanh(scores, out=scores)
-            scores *= softcap * exp_factor
-        visible = None if head.attn_mask is None else head.attn_mask[query_start:query_stop, keys]
+            scores *= head.softcap * exp_factor
+        visible = None if head.attn_mask is None else head.attn_mask[queries, keys]
         if head.has_float_mask:
             scores += xp.astype(visible, scores.dtype, copy=False)
             visible = None
-        if query_stop - 1 - key_start > left or key_stop - 1 - query_start > right:
-            queries = slice(query_start, query_stop)
+        is_cut_on_left = queries.stop - 1 - keys.start > left
+        is_cut_on_right = keys.stop - 1 - queries.start > right
+        if is_cut_on_left or is_cut_on_right:
             visible = _visibility(head, queries, keys, visible, visible_dtype)
         yield scores, visible, rows, keys
 
@@ -361,7 +392,8 @@ def _visibility(head: Inputs, queries: slice, keys: slice, mask: Array | None, d
     stop = queries.stop
     if mask is None and stop - 1 - keys.start <= left:
         stop = min(stop, keys.stop - 1 - int(right))
-    offset, shape = queries.start - keys.start, (stop - queries.start, keys.stop - keys.start)
+    offset = queries.start - keys.start
+    shape = (stop - queries.start, keys.stop - keys.start)
     # Not cached on a GPU: two streams would have to synchronise to share it.
     make_band = _cached_band if is_on_host(head.xp) else _band
     band = make_band(head.xp, head.query.device, shape, offset, left, right, dtype)

@@ -38,7 +38,7 @@ def run_parallel(run_job: Callable[[Any], None], jobs: Sequence[Any]) -> None:
                 return
 
     def run_jobs() -> None:
-        """Run jobs until none remain, and collect an error."""
+        """Run jobs until none remain or one has failed, and collect its error."""
         try:
             # Only an OpenBLAS built on OpenMP needs this, because its limit applies per thread.
             with _controller().limit(limits=1, user_api="blas"):
@@ -71,6 +71,7 @@ class BlasLimit:
     """
 
     def __init__(self) -> None:
+        """Start without callers, so without a limit."""
         self.lock = threading.Lock()
         self.callers = 0
 
