@@ -9,6 +9,7 @@ from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim, labels_of_largest
 from attention_docs.publish.before.figures.drawings.charts import chart_figure
+from attention_docs.publish.before.figures.drawings.steps_of_attention import WEIGHTS
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
@@ -26,13 +27,7 @@ from attention_docs.render.figures.svg import LINE_HEIGHT, element, label, playe
 from attention_docs.render.numbers import number
 
 STEP_TICKS = (0, 20, 40, 60, 80, 100)
-WEIGHTS: dict[str, Any] = {
-    "rows": "queries",
-    "columns": "keys",
-    "numbers": False,
-    "role": "weights",
-    "scale": "sequential",
-}
+COLOURED_WEIGHTS: dict[str, Any] = {**WEIGHTS, "numbers": False}
 # The roles of the matrices of the forward pass, from left to right.
 ROLE_OF_SYMBOL = {"Z": "scores", "A": "weights", "O": "output"}
 # The size of their cells, and the room for an arrow between two of them.
@@ -139,7 +134,7 @@ def reverse_weights(steps_of: StepsOf) -> Html:
         loss, right = number(steps["loss"][row]), number(steps["accuracy"][row])
         state = f"after {number(step)} steps" if step else "before training"
         heading = f"loss {loss}, {right} in 100 right"
-        panel = matrix_panel(steps[f"weights_{step}"], heading, **WEIGHTS | POSITIONS)
+        panel = matrix_panel(steps[f"weights_{step}"], heading, **COLOURED_WEIGHTS | POSITIONS)
         panels.append(panel._replace(name=state))
     claim(is_largest_mirrored(steps["weights_40"]).sum() == 5, "every row but one")
     claim(is_largest_mirrored(steps["weights_50"]).all(), "that of every row")
@@ -218,7 +213,7 @@ def induction_weights(steps_of: StepsOf) -> Html:
     seen_by_last = labels_of_largest(steps["weights2"], tokens)[-1]
     after_first_d = tokens[tokens.index("D") + 1]
     claim(seen_by_last == after_first_d == "A", "the last D looks at the A")
-    options = {**WEIGHTS, "row_labels": tokens, "column_labels": tokens}
+    options = {**COLOURED_WEIGHTS, "row_labels": tokens, "column_labels": tokens}
     last_row = (len(tokens) - 1, None)
     panels = [
         matrix_panel(steps["weights1"], "Layer 1", **options),

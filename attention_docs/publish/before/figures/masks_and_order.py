@@ -1,7 +1,6 @@
 """The figures of "Masks and order"."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
+    WEIGHTS,
     softmax_figure,
 )
 from attention_docs.publish.before.figures.registry import site_figure
@@ -100,9 +100,7 @@ def masked_outputs(steps_of: StepsOf) -> Html:
     steps = steps_of("clicked_mask")
     words, features = labels("clicked_mask", "output")
     panels = [
-        _queries_by_keys(
-            "Weights", steps["weights"], [words, words], scale="sequential", role="weights"
-        ),
+        matrix_panel(steps["weights"], "Weights", row_labels=words, column_labels=words, **WEIGHTS),
         matrix_panel(
             steps["output"],
             "Outputs",
@@ -124,8 +122,18 @@ def mask_functions(steps_of: StepsOf) -> Html:
     both = steps["causal"] & steps["document"]
     claim(np.array_equal(steps["packed"], both), "a query sees a key if both rules allow it")
     rules = {"causal": "kv <= q", "document": "same document", "packed": "both"}
-    tokens = labels("mask_functions", "packed")
-    panels = [_queries_by_keys(name, steps[step], tokens) for step, name in rules.items()]
+    tokens, _ = labels("mask_functions", "packed")
+    panels = [
+        matrix_panel(
+            steps[step],
+            name,
+            rows="queries",
+            columns="keys",
+            row_labels=tokens,
+            column_labels=tokens,
+        )
+        for step, name in rules.items()
+    ]
     return beside(panels, "Two rules and both together")
 
 
@@ -134,30 +142,13 @@ def mask_blocks(steps_of: StepsOf) -> Html:
     r"""The weights of equal scores under this mask, and how many of the four pairs take part in
     each block of two queries and two keys. A kernel skips the blocks with 0."""
     steps = steps_of("mask_blocks")
-    names = {"weights": "Weights of equal scores", "counts": "Pairs in blocks"}
-    panels = [
-        _queries_by_keys(
-            name, steps[step], labels("mask_blocks", step), scale="sequential", role="weights"
+    panels = []
+    for step, name in (("weights", "Weights of equal scores"), ("counts", "Pairs in blocks")):
+        tokens, _ = labels("mask_blocks", step)
+        panels.append(
+            matrix_panel(steps[step], name, row_labels=tokens, column_labels=tokens, **WEIGHTS)
         )
-        for step, name in names.items()
-    ]
     return beside(panels, "A mask and its blocks")
-
-
-def _queries_by_keys(
-    name: str, matrix: Array, words: Sequence[Sequence[str]], **options: Any
-) -> Panel:
-    """Draw a mask or weights, with words at the queries and at the keys.
-
-    Args:
-        name: the title.
-        matrix: (m, n) a row for each query, a column for each key.
-        words: m words of the queries, and n words of the keys.
-        options: more options of `matrix_panel`.
-    """
-    queries, keys = words
-    options |= {"rows": "queries", "columns": "keys"}
-    return matrix_panel(matrix, name, row_labels=queries, column_labels=keys, **options)
 
 
 @site_figure

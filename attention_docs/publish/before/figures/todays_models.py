@@ -7,6 +7,7 @@ from attention_docs.publish.before.figures.claims import claim, labels_of_larges
 from attention_docs.publish.before.figures.course import BIRDS, BOATS, THEY
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.charts import chart_figure
+from attention_docs.publish.before.figures.drawings.steps_of_attention import WEIGHTS
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
@@ -139,13 +140,7 @@ def chosen_keys_missed(steps_of: StepsOf) -> Html:
     steps = steps_of("chosen_keys")
     tokens = labels("chosen_keys", "missed")[0]
     weights = matrix_panel(
-        steps["sparse"],
-        "Weights over chosen keys",
-        rows="queries",
-        columns="keys",
-        row_labels=tokens,
-        scale="sequential",
-        role="weights",
+        steps["sparse"], "Weights over chosen keys", row_labels=tokens, **WEIGHTS
     )
     name = "Weights over chosen keys, and what is missed"
     return beside([weights, bars_panel("missed", steps["missed"], tokens)], name)
