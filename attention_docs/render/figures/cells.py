@@ -230,15 +230,15 @@ def draw_crosses(grid: Grid, is_crossed: np.ndarray) -> str:
     return element("path", d=path, fill="none", stroke="currentColor", stroke_opacity=0.45)
 
 
-def draw_grid_lines(grid: Grid) -> str:
-    """Draw thin lines around all the cells."""
+def draw_grid_lines(grid: Grid, role: str | None = None, opacity: float = 0.3) -> str:
+    """Draw thin lines around all the cells, in the colour of a role or of text."""
     cell_width, cell_height = grid.cell
     path = ""
     for column in range(grid.columns + 1):
         path += f"M{grid.x + column * cell_width:g} {grid.y:g}v{grid.height:g}"
     for row in range(grid.rows + 1):
         path += f"M{grid.x:g} {grid.y + row * cell_height:g}h{grid.width:g}"
-    return element("path", d=path, fill="none", stroke="currentColor", stroke_opacity=0.3)
+    return element("path", d=path, fill="none", stroke=colour(role), stroke_opacity=opacity)
 
 
 def draw_mark(grid: Grid, mark: Mark, role: str | None) -> str:

@@ -48,16 +48,17 @@ class Factor(NamedTuple):
         """Draw the matrix, with its name above it."""
         name = title(grid.middle_x, grid.y - 1.2 * LINE_HEIGHT, self.name, self.role)
         if self.numbers is None:
-            return _empty_cells(grid, self.role) + name
+            opacity = 0.8 if self.role else 0.4
+            return cells.draw_grid_lines(grid, self.role, opacity) + name
         return draw_colours(grid, self.numbers, self.role) + name
 
 
 class BracketedProduct(NamedTuple):
-    """A product of three matrices, of which a bracket computes the first or the last two first.
+    """A product of three matrices, of which two stand in a bracket and are multiplied first.
 
     Attributes:
         name: the name of the result.
-        bracket: what the bracket computes, and its place, in a word or two.
+        method: what the bracket stands for, such as `absorbed`.
         factors: the three matrices.
         start: the index of the first factor in the bracket, 0 or 1.
         inner: the product of the two factors in the bracket.
@@ -66,7 +67,7 @@ class BracketedProduct(NamedTuple):
     """
 
     name: str
-    bracket: str
+    method: str
     factors: tuple[Factor, Factor, Factor]
     start: int
     inner: Factor
@@ -146,7 +147,7 @@ def _draw_product(product: BracketedProduct) -> Panel:
         work_y + LINE_HEIGHT,
         "".join(body),
         _describe(product),
-        name=f"{product.name}, {product.bracket}",
+        name=f"{product.name}, {product.method}",
     )
 
 
@@ -197,18 +198,3 @@ def _draw_labels_below(grid: cells.Grid, labels: Sequence[str]) -> list[str]:
     """Write a label below each column."""
     y = grid.bottom + LINE_HEIGHT / 2 + 2
     return [label(grid.column_middle(column), y, text) for column, text in enumerate(labels)]
-
-
-def _empty_cells(grid: cells.Grid, role: str | None) -> str:
-    """Draw the lines of a matrix whose numbers do not matter, in the colour of its role."""
-    columns = "".join(
-        f"M{grid.x + column * UNIT:g} {grid.y:g}V{grid.bottom:g}"
-        for column in range(grid.columns + 1)
-    )
-    rows = "".join(
-        f"M{grid.x:g} {grid.y + row * UNIT:g}H{grid.right:g}" for row in range(grid.rows + 1)
-    )
-    opacity = 0.8 if role else 0.4
-    return element(
-        "path", d=columns + rows, fill="none", stroke=colour(role), stroke_opacity=opacity
-    )

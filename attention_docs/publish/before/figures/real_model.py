@@ -220,13 +220,13 @@ def summary_of_head(sentence: Mapping[str, Any], layer: int, head: int) -> str:
     tokens, last_row = sentence["tokens"], rows_of(sentence, layer, head)[-1]
     asking, asked = text_node(tokens[-1]), text_node(tokens[int(np.argmax(last_row))])
     return (
-        f"Layer {_computed(layer)}, head {_computed(head)}. In percent, the last token, "
-        f"“{asking}”, gives {_computed(max(last_row))} to “{asked}”, its largest weight."
+        f"Layer {_number_span(layer)}, head {_number_span(head)}. In percent, the last token, "
+        f"“{asking}”, gives {_number_span(max(last_row))} to “{asked}”, its largest weight."
     )
 
 
-def _computed(value: int) -> str:
-    """Return a number that is marked as computed."""
+def _number_span(value: int) -> str:
+    """Return a number in a span that marks it as computed."""
     return element("span", number(value), data_computed="")
 
 
