@@ -29,6 +29,7 @@ SMALL_FONT_SIZE = 13  # beside edges
 SUBSCRIPT_FONT_SIZE = 11
 SUBSCRIPT_DROP = 3
 LINE_HEIGHT = 18
+BASELINE_DROP = 0.35  # from the middle of a line to its baseline, in font sizes
 # Wider than most system fonts, so that text in any of them fits into its box.
 LAYOUT_FONT = "DejaVu Sans"
 NODE_ATTRIBUTES = (
@@ -42,6 +43,8 @@ GRAPH = (
 PADDING = 2 * "\N{NO-BREAK SPACE}"
 # Graphviz writes sizes of boxes in inches.
 POINTS_PER_INCH = 72
+# Kinds of drawing operations in Graphviz's JSON.
+BEZIER_CURVE, FILLED_POLYGON, TEXT = "b", "P", "T"
 MARGIN = 2
 # On a narrow screen, a diagram shrinks to this scale, at which its text has 11 pixels, and scrolls.
 MIN_SCALE = 0.85
@@ -59,19 +62,21 @@ class Diagrams:
     """
 
     def __init__(self, project: Project) -> None:
+        """Open the cache of diagrams, which depend on the code that draws them and on Graphviz."""
         self.node_modules = project.node_modules
         graphviz = self.node_modules / GRAPHVIZ / "package.json"
-        code = files_digest(Path(__file__), Path(mermaid.__file__), SCRIPT, graphviz)
-        self.cache = project.cache.with_key("diagrams", code)
+        digest_of_code = files_digest(Path(__file__), Path(mermaid.__file__), SCRIPT, graphviz)
+        self.cache = project.cache.with_key("diagrams", digest_of_code)
         self.codes: set[str] = set()
 
     def replace_fences(self, markdown: str) -> str:
-        """Replace each Mermaid code block by a placeholder for its diagram."""
+        """Replace each Mermaid code block by a placeholder for its diagram, which `draw` draws."""
 
-        def replace_if_mermaid(match: re.Match[str]) -> str:
-            language, _, code_and_fence = match[0].lstrip(" `~").partition("\n")
-            if not match["fence"] or language.strip() != "mermaid":
-                return match[0]
+        def replace_if_mermaid(block: re.Match[str]) -> str:
+            """Return the placeholder of a Mermaid block; formulas and other code stay."""
+            language, _, code_and_fence = block[0].lstrip(" `~").partition("\n")
+            if not block["fence"] or language.strip() != "mermaid":
+                return block[0]
             code = code_and_fence.rpartition("\n")[0]
             self.codes.add(code)
             return f'<div class="diagram">{placeholder(diagram_name(code))}</div>'
@@ -96,15 +101,20 @@ class Diagrams:
 
 
 def diagram_name(code: str) -> str:
+    """Return the name of a diagram in placeholders and ids: a digest of its Mermaid code."""
     return digest(code)[:8]
 
 
-def compute_layouts(charts: Iterable[Flowchart], modules: Path) -> list[dict[str, Any]]:
-    """Return Graphviz's layout of each flowchart."""
+def compute_layouts(charts: Iterable[Flowchart], node_modules: Path) -> list[dict[str, Any]]:
+    """Return Graphviz's layout of each flowchart, as parsed from JSON.
+
+    Raises:
+        PublishError: if Graphviz fails.
+    """
     graphs = [dot_graph(chart) for chart in charts]
     if not graphs:
         return []
-    graphviz = modules / GRAPHVIZ / "dist" / "index.js"
+    graphviz = node_modules / GRAPHVIZ / "dist" / "index.js"
     output = run_node(SCRIPT, graphviz, input=json.dumps(graphs), error_prefix="Graphviz failed: ")
     layouts: list[dict[str, Any]] = json.loads(output)
     return layouts
@@ -125,9 +135,13 @@ def dot_graph(chart: Flowchart) -> str:
 
 
 def dot_edge(number: int, edge: Edge, *, is_fork: bool) -> str:
-    """Return an edge in DOT, with its number as its id.
+    """Return an edge in DOT.
 
-    Edges of a fork are kept short, so that queries, keys and values stand side by side.
+    Args:
+        number: the number of the edge in the chart, which becomes its id.
+        edge: the edge.
+        is_fork: whether other edges have the same tail. Such edges are kept short, so that queries,
+            keys and values stand side by side.
     """
     attributes = [f"id={number}"]
     if is_fork:
@@ -166,12 +180,12 @@ def svg(chart: Flowchart, layout: dict[str, Any], id_prefix: str) -> str:
     Args:
         chart: the flowchart.
         layout: its layout, as parsed from Graphviz's JSON.
-        id_prefix: the beginning of the ids.
+        id_prefix: the beginning of the ids in the SVG.
     """
-    _, _, width, height = map(float, layout["bb"].split(","))  # the bounding box
+    _left, _bottom, width, height = map(float, layout["bb"].split(","))  # the bounding box
 
     def flip(point: Point) -> Point:
-        """Convert a point of Graphviz, whose y axis points up."""
+        """Convert a point from Graphviz, whose y axis points up, to SVG, where it points down."""
         x, y = point
         return x, height - y
 
@@ -191,66 +205,88 @@ def svg(chart: Flowchart, layout: dict[str, Any], id_prefix: str) -> str:
 
 
 def edges_svg(edges: Iterable[GraphvizObject], flip: Flip) -> str:
-    """Return all edges as one path, and all arrowheads as another."""
-    # In Graphviz's JSON, "_draw_" has the Bézier curve of an edge ("b"), and "_hdraw_" the polygon
-    # of its arrowhead ("P").
-    curves = [curve_path(map(flip, drawn_points(edge, "_draw_", "b"))) for edge in edges]
-    arrowheads = [polygon_path(map(flip, drawn_points(edge, "_hdraw_", "P"))) for edge in edges]
-    return (
-        f'<path class="lines" d="{"".join(curves)}"/><path class="tips" d="{"".join(arrowheads)}"/>'
-    )
+    """Return all edges as one path, and all arrowheads as another.
+
+    Args:
+        edges: the edges in Graphviz's JSON.
+        flip: converts points from Graphviz to SVG.
+    """
+    curves = ""
+    arrowheads = ""
+    for edge in edges:
+        curve_points = drawn_points(edge, "_draw_", BEZIER_CURVE)
+        curves += curve_path(map(flip, curve_points))
+        arrowhead_corners = drawn_points(edge, "_hdraw_", FILLED_POLYGON)
+        arrowheads += polygon_path(map(flip, arrowhead_corners))
+    return f'<path class="lines" d="{curves}"/><path class="tips" d="{arrowheads}"/>'
 
 
 def boxes_svg(nodes: Iterable[Node], boxes: Iterable[GraphvizObject], flip: Flip) -> str:
-    """Return the boxes of all nodes, which Graphviz lists in the same order."""
-    return "".join(
-        box_svg(
-            node,
-            flip(parse_point(box["pos"])),
-            float(box["width"]) * POINTS_PER_INCH,
-            float(box["height"]) * POINTS_PER_INCH,
-        )
-        for node, box in zip(nodes, boxes, strict=True)
-    )
+    """Return the boxes of all nodes as SVG.
+
+    Args:
+        nodes: the nodes of the chart.
+        boxes: the same nodes in Graphviz's JSON, in the same order.
+        flip: converts points from Graphviz to SVG.
+    """
+    drawn_boxes = []
+    for node, box in zip(nodes, boxes, strict=True):
+        centre = flip(parse_point(box["pos"]))
+        width = float(box["width"]) * POINTS_PER_INCH
+        height = float(box["height"]) * POINTS_PER_INCH
+        drawn_boxes.append(box_svg(node, centre, width, height))
+    return "".join(drawn_boxes)
 
 
 def edge_labels_svg(chart_edges: list[Edge], edges: Iterable[GraphvizObject], flip: Flip) -> str:
-    """Return the labels of the edges that have one.
+    """Return the labels of the edges that have one, as SVG.
 
-    Graphviz lists edges in another order than the chart, so `dot_edge` numbers them.
+    Args:
+        chart_edges: the edges of the chart.
+        edges: the edges in Graphviz's JSON, in another order; their ids are positions in the chart.
+        flip: converts points from Graphviz to SVG.
     """
-    return "".join(
-        # "lp" is the centre of the label.
-        edge_label_svg(chart_edges[int(edge["id"])].label, flip(parse_point(edge["lp"])), edge)
-        for edge in edges
-        if "lp" in edge
-    )
+    drawn_labels = []
+    for edge in edges:
+        label = chart_edges[int(edge["id"])].label
+        if label:
+            label_centre = flip(parse_point(edge["lp"]))
+            drawn_labels.append(edge_label_svg(label, label_centre, edge))
+    return "".join(drawn_labels)
 
 
 def box_svg(node: Node, centre: Point, width: float, height: float) -> str:
     """Return a box with its text as SVG."""
-    left, top = centre[0] - width / 2, centre[1] - height / 2
-    role = f' class="{node.role}"' if node.role else ""
+    x, y = centre
+    left = x - width / 2
+    top = y - height / 2
+    css_class = f' class="{node.role}"' if node.role else ""
     return (
-        f'<g{role}><rect x="{rounded(left)}" y="{rounded(top)}" width="{rounded(width)}"'
+        f'<g{css_class}><rect x="{rounded(left)}" y="{rounded(top)}" width="{rounded(width)}"'
         f' height="{rounded(height)}" rx="4"/>{text_svg(node.lines, centre, FONT_SIZE)}</g>'
     )
 
 
 def edge_label_svg(lines: tuple[str, ...], centre: Point, edge: GraphvizObject) -> str:
-    """Return the label of an edge as SVG, left-aligned where Graphviz starts its text."""
-    texts = [operation for operation in edge["_ldraw_"] if operation["op"] == "T"]
+    """Return the label of an edge as SVG, left-aligned where Graphviz starts its text.
+
+    Args:
+        lines: the lines of the label.
+        centre: the centre of the space that Graphviz reserves for the label.
+        edge: the edge in Graphviz's JSON.
+    """
+    texts = [operation for operation in edge["_ldraw_"] if operation["op"] == TEXT]
     left = min(text["pt"][0] for text in texts)
+    _, y = centre
     padded = tuple(PADDING + line for line in lines)
-    return f'<g class="beside">{text_svg(padded, (left, centre[1]), SMALL_FONT_SIZE)}</g>'
+    return f'<g class="beside">{text_svg(padded, (left, y), SMALL_FONT_SIZE)}</g>'
 
 
-def text_svg(lines: tuple[str, ...], centre: Point, font_size: int) -> str:
-    """Return lines of text as SVG, vertically centred on a point."""
-    x, y = centre
+def text_svg(lines: tuple[str, ...], position: Point, font_size: int) -> str:
+    """Return lines of text as SVG, with the middle of the lines at the height of a position."""
+    x, y = position
     line_height = LINE_HEIGHT * font_size / FONT_SIZE
-    # The baseline lies about a third of the font size below the middle of a line.
-    first_baseline = y - line_height * (len(lines) - 1) / 2 + 0.35 * font_size
+    first_baseline = y - line_height * (len(lines) - 1) / 2 + BASELINE_DROP * font_size
     return "".join(
         f'<text x="{rounded(x)}" y="{rounded(first_baseline + number * line_height)}">'
         f"{with_subscripts(line, SUBSCRIPT_FONT_SIZE, SUBSCRIPT_DROP)}</text>"
@@ -259,35 +295,39 @@ def text_svg(lines: tuple[str, ...], centre: Point, font_size: int) -> str:
 
 
 def drawn_points(edge: GraphvizObject, key: str, kind: str) -> list[Point]:
-    """Return the points of the first operation of a kind in a list of drawing operations.
+    """Return the points by which Graphviz draws an edge or its arrowhead.
 
     Args:
         edge: an edge in Graphviz's JSON.
-        key: the key of the list, such as `_draw_`. An edge without an arrowhead has no `_hdraw_`.
-        kind: the kind of the operation, such as `b` for a Bézier curve.
+        key: the key of its drawing operations: `_draw_` for the edge, `_hdraw_` for the arrowhead.
+        kind: the kind of the operation to return, of which there is one.
 
     Returns:
-        The points; none if there is no such operation.
+        The points of the operation; none if the edge has no arrowhead.
     """
     operations = [operation for operation in edge.get(key, []) if operation["op"] == kind]
     return [(x, y) for x, y in operations[0]["points"]] if operations else []
 
 
 def curve_path(points: Iterable[Point]) -> str:
+    """Return a Bézier curve in the syntax of SVG's paths, from its start and control points."""
     start, *control_points = points
     return f"M{coordinates([start])}C{coordinates(control_points)}"
 
 
-def polygon_path(points: Iterable[Point]) -> str:
-    corners = coordinates(points)
-    return f"M{corners}Z" if corners else ""
+def polygon_path(corners: Iterable[Point]) -> str:
+    """Return a polygon in the syntax of SVG's paths; it is empty without corners."""
+    path = coordinates(corners)
+    return f"M{path}Z" if path else ""
 
 
 def coordinates(points: Iterable[Point]) -> str:
+    """Return points in the syntax of SVG's paths."""
     return " ".join(f"{rounded(x)},{rounded(y)}" for x, y in points)
 
 
 def parse_point(position: str) -> Point:
+    """Return the point that Graphviz writes as `x,y`."""
     x, y = position.split(",")
     return float(x), float(y)
 
