@@ -9,10 +9,11 @@ from attention_docs.publish.repository import file_link, report_link
 from attention_docs.render.code import numpy_steps
 from attention_docs.render.latex import latex_steps
 
+SUMMARY = "Where these numbers come from"
 BLOCK = """\
 <section class="provenance" data-of="{name}">
 {button}{hint}<details class="info">
-<summary{label}>Where these numbers come from</summary>
+<summary{label}>{summary}</summary>
 <p>Each time this site is built, {file} computes them, and its doctest compares every digit. \
 This command prints them:</p>
 {command}
@@ -31,10 +32,6 @@ HINT = """\
 <p class="hint">Press a number in a formula or a figure to see where it comes from \
 and to change it.</p>
 """
-DETAILS = "<details{}>\n<summary>{}</summary>\n{}\n</details>\n"
-# After a reader's edit, scripts update the code in elements with this attribute. (The theme's copy
-# buttons would take a `data-copy` for the text to copy.)
-FORMAT_ATTRIBUTE = ' data-format="{}"'
 
 
 def provenance(
@@ -53,32 +50,42 @@ def provenance(
         steps: its steps.
         repository: the repository's URL, if known, for links.
         is_editable: whether readers can edit its inputs.
-        is_one_of_several: whether the page has other examples, so that the block has to name it.
+        is_one_of_several: whether the page has other examples, so that the block has to name its
+            example.
         has_hint: whether to say what readers can do with the numbers.
 
     Raises:
         LookupError: if there is no such example.
     """
     example = examples.load(name)
-    numpy = code_html(numpy_steps(steps))
-    latex = code_html(latex_steps(steps))
-    title = f"“{escape(example.TITLE)}”"
-    title_on_button = f": {title}" if is_one_of_several else ""
+    title_suffix = f": “{escape(example.TITLE)}”" if is_one_of_several else ""
+    label = f' aria-label="{SUMMARY}{title_suffix}"' if is_one_of_several else ""
     return BLOCK.format(
         name=name,
-        button=TRY_BUTTON.format(name, title_on_button) if is_editable else "",
+        button=TRY_BUTTON.format(name, title_suffix) if is_editable else "",
         hint=HINT if is_editable and has_hint else "",
-        label=(
-            f' aria-label="Where these numbers come from: {title}"' if is_one_of_several else ""
-        ),
+        label=label,
+        summary=SUMMARY,
         file=file_link(f"attention_docs/examples/{name}.py", repository),
         command=code_html(f"$ python -m attention_docs show {name}"),
         source=escape(example.SOURCE),
         report=f" {report_link(repository)}." if repository else "",
-        definition=DETAILS.format("", "The definition", code_html(inspect.getsource(example))),
-        numpy=DETAILS.format(FORMAT_ATTRIBUTE.format("numpy"), "Copy as NumPy", numpy),
-        latex=DETAILS.format(FORMAT_ATTRIBUTE.format("latex"), "Copy as LaTeX", latex),
+        definition=collapsed_code("The definition", inspect.getsource(example)),
+        numpy=collapsed_code("Copy as NumPy", numpy_steps(steps), "numpy"),
+        latex=collapsed_code("Copy as LaTeX", latex_steps(steps), "latex"),
     )
+
+
+def collapsed_code(title: str, code: str, code_format: str | None = None) -> str:
+    """Return a collapsed block of code as HTML.
+
+    Args:
+        title: the title of the block.
+        code: the code.
+        code_format: `numpy` or `latex`, if scripts update the code after a reader's edit.
+    """
+    attribute = f' data-format="{code_format}"' if code_format else ""
+    return f"<details{attribute}>\n<summary>{title}</summary>\n{code_html(code)}\n</details>\n"
 
 
 def code_html(text: str) -> str:
