@@ -16,17 +16,19 @@ Copy this page as a program</button>
 
 
 def mark_sessions(markdown: str) -> str:
-    """Name the language of interactive sessions, so that prompts and output get classes.
+    """Change the language of code blocks with prompts from `python` to `pycon`.
+
+    Prompts and output then get classes, by which the style sheet keeps them from being copied.
 
     >>> mark_sessions("```python\\n>>> 1 + 1\\n2\\n```")
     '```pycon\\n>>> 1 + 1\\n2\\n```'
     """
 
-    def mark(fence: re.Match[str]) -> str:
+    def change_language(fence: re.Match[str]) -> str:
         is_session = fence["code"].lstrip().startswith(">>>")
         return fence[0].replace("```python", "```pycon", 1) if is_session else fence[0]
 
-    return FENCE.sub(mark, markdown)
+    return FENCE.sub(change_language, markdown)
 
 
 def copy_button(markdown: str, heading: str) -> str:
@@ -43,6 +45,15 @@ def copy_button(markdown: str, heading: str) -> str:
 def program(markdown: str, heading: str) -> str:
     """Return the sessions of a section as one program, which prints what the sessions print.
 
+    The title of the page is the comment in its first line.
+
+    Args:
+        markdown: the Markdown of the page.
+        heading: the heading of the section.
+
+    Raises:
+        LookupError: if the page has no such section, or the section no session.
+
     >>> session = "```python\\n>>> x = 1\\n>>> x + 1\\n2\\n```\\n"
     >>> print(program(f"# Sums\\n## In code\\n{session}", "In code"))
     # Sums
@@ -54,14 +65,16 @@ def program(markdown: str, heading: str) -> str:
     if not sessions:
         raise LookupError(f"expected a section {heading!r} with a block of `>>>` code")
     title = re.search("^# .*", markdown, re.MULTILINE)
-    code = [line for session in sessions for line in statements(textwrap.dedent(session))]
-    return "\n".join([title[0] if title else "", *code])
+    parts = [title[0] if title else ""]
+    for session in sessions:
+        parts += statements(textwrap.dedent(session))
+    return "\n".join(parts)
 
 
 def statements(session: str) -> Iterator[str]:
-    """Yield the statements of a session.
+    """Yield the statements of a session without prompts and output.
 
-    An expression whose value the session shows is wrapped in `print`. A blank line follows each
+    An expression whose value the session shows is wrapped in `print`. An empty line follows each
     compound statement, because Python's prompt needs it if the program is pasted there.
     """
     for example in doctest.DocTestParser().get_examples(session):

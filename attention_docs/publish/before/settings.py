@@ -14,7 +14,7 @@ OFFLINE_EXTRA = {"homepage": "index.html", "polyfills": ["assets/iframe-worker.j
 
 
 def project_settings(project: Project, nav: Any) -> dict[str, Any]:
-    """Return the settings of the generator that depend on the project.
+    """Return the settings of MkDocs that depend on the project, to be merged with mkdocs.yml.
 
     Args:
         project: the project.
@@ -44,7 +44,11 @@ def markdown_paths(nav: Any) -> Any:
 
 
 def footer(project: Project) -> str:
-    """Return the licences, versions and, if the repository is known, a link to report errors."""
+    """Return the footer of all pages as HTML.
+
+    It has the licences, the versions of the tools and, if the repository is known, a link to report
+    a wrong number.
+    """
     repository = project.repository
     report = f" {report_link(repository)}." if repository else ""
     return (
@@ -54,7 +58,7 @@ def footer(project: Project) -> str:
 
 
 def tool_versions(project: Project) -> list[str]:
-    """List the commit being built and the versions of the tools that build it."""
+    """Return the commit being built, and the name and version of each tool that builds it."""
     katex = json.loads(assets.read_file(project.node_modules, "katex/package.json"))["version"]
     return [
         f"attention-docs {version('attention-docs')}",
