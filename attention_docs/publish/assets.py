@@ -49,7 +49,11 @@ def install(root: Path) -> Path:
 
 
 def run_npm_ci(root: Path, folder: Path) -> None:
-    """Install the locked packages of a project into `node_modules` of another folder."""
+    """Install the locked packages of a project into `node_modules` of another folder.
+
+    Raises:
+        PublishError: if npm fails.
+    """
     for name in NPM_FILES:
         shutil.copy(root / name, folder)
     process = npm(
@@ -61,21 +65,21 @@ def run_npm_ci(root: Path, folder: Path) -> None:
     )
     if process.returncode:
         error_code = re.search(r"npm error code (\S+)", str(process.stderr))
-        reason = error_code[1] if error_code else f"status {process.returncode!s}"
+        reason = error_code[1] if error_code else f"status {process.returncode}"
         raise PublishError(
             f"could not fetch the browser assets from npm ({reason}); check the network connection"
         )
 
 
-def plotly_file(node_modules: Path) -> tuple[str, bytes]:
-    """Return Plotly's bundle for 3D scatter plots, as (path in the site, content)."""
+def plotly_script(node_modules: Path) -> dict[str, bytes]:
+    """Return Plotly's bundle for 3D scatter plots, by its path in the site."""
     name = "plotly-gl3d.min.js"
-    return f"assets/plotly/{name}", read_file(node_modules, f"plotly.js-gl3d-dist-min/{name}")
+    return {f"assets/plotly/{name}": read_file(node_modules, f"plotly.js-gl3d-dist-min/{name}")}
 
 
-def worker_shim(node_modules: Path) -> tuple[str, bytes]:
-    """Return the shim that the offline search needs, as (path in the site, content)."""
-    return "assets/iframe-worker.js", read_file(node_modules, "iframe-worker/shim/index.js")
+def worker_shim(node_modules: Path) -> dict[str, bytes]:
+    """Return the shim that the search needs where the site is read from files, by its path."""
+    return {"assets/iframe-worker.js": read_file(node_modules, "iframe-worker/shim/index.js")}
 
 
 def read_file(node_modules: Path, path: str) -> bytes:

@@ -51,16 +51,17 @@ def markdown_page(
 
 
 def downloads(page_files: Iterable[PageFile]) -> dict[str, bytes]:
-    """Return the notebooks to download by their paths in the site.
+    """Return the notebooks among page files, by the paths in the site where readers download them.
 
     Each has a second path, in the folder of its page, which earlier versions of the site had.
     """
     files = {}
     for page_file in page_files:
-        path = PurePosixPath(page_file.path)
-        former_path = path.with_suffix("") / path.name
-        for download_path in (path, former_path):
-            files[str(download_path)] = page_file.content.encode()
+        if page_file.is_notebook:
+            path = PurePosixPath(page_file.path)
+            former_path = path.with_suffix("") / path.name
+            for download_path in (path, former_path):
+                files[str(download_path)] = page_file.content.encode()
     return files
 
 

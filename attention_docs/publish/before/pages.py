@@ -73,25 +73,13 @@ def prepare(project: Project, nav: Nav) -> Prepared:
             line for each problem, with its location.
     """
     page_files = read_page_files(project)
-    pages = [page_file for page_file in page_files.values() if not page_file.is_notebook]
-    notebook_files = [page_file for page_file in page_files.values() if page_file.is_notebook]
     execution.configure_jupyter(project.root)
     with cancelling_threads() as threads, project.examples.computing_in_background():
         converter = MarkdownConverter(project, nav, page_files)
-        for page_file in notebook_files:
-            converter.check_notebook(page_file)
-        # Notebooks are executed in other processes while the pages are converted.
-        executions = [
-            threads.submit(execution.notebook_html, page_file, project)
-            for page_file in notebook_files
-        ]
-        for page_file in pages:
-            page_file.markdown = converter.page_markdown(page_file)
-        for page_file, execution_job in zip(notebook_files, executions, strict=True):
-            page_file.markdown = converter.notebook_markdown(page_file, execution_job.result())
+        converter.convert_page_files(threads)
         # Graphviz runs in another process while the scripts are bundled.
         drawings = threads.submit(converter.diagrams.draw)
-        files = {**scripts(project), **notebooks.downloads(notebook_files)}
+        files = {**scripts(project), **notebooks.downloads(page_files.values())}
         converter.inserts |= drawings.result()
     for name in sorted(set(examples.names()) - converter.used_examples):
         log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
@@ -103,7 +91,10 @@ def prepare(project: Project, nav: Nav) -> Prepared:
 
 
 def read_page_files(project: Project) -> dict[str, PageFile]:
-    """Read the pages and notebooks in `docs/`, by the paths of their Markdown, `NAME.md`."""
+    """Read the pages and notebooks in `docs/`.
+
+    The keys are the paths of their Markdown: `notebooks/toy.ipynb` has the key `notebooks/toy.md`.
+    """
     folder = project.root / "docs"
     page_files = {}
     for file in sorted([*folder.rglob("*.md"), *folder.rglob("*.ipynb")]):
@@ -115,7 +106,10 @@ def read_page_files(project: Project) -> dict[str, PageFile]:
 
 @contextmanager
 def cancelling_threads() -> Iterator[ThreadPoolExecutor]:
-    """Provide threads whose pending jobs are cancelled if a page has an error."""
+    """Provide threads for the block; jobs that have not begun at its end are cancelled.
+
+    Some are left if a page has an error.
+    """
     threads = ThreadPoolExecutor()
     try:
         yield threads
@@ -124,15 +118,21 @@ def cancelling_threads() -> Iterator[ThreadPoolExecutor]:
 
 
 def scripts(project: Project) -> dict[str, bytes]:
-    """Return the scripts of the site that do not come from `docs/`, by their paths."""
-    npm_scripts = [assets.plotly_file(project.node_modules)]
+    """Return the scripts of the site that MkDocs does not copy from `docs/`, by their paths."""
+    files = {**live.bundled_scripts(project), **sentence_scripts()}
+    files |= assets.plotly_script(project.node_modules)
     if project.offline:
-        npm_scripts.append(assets.worker_shim(project.node_modules))
-    return {**dict(npm_scripts), **live.bundled_scripts(project), **sentence_scripts()}
+        files |= assets.worker_shim(project.node_modules)
+    return files
 
 
 class MarkdownConverter:
     """Converts the files of pages to Markdown for the generator.
+
+    Args:
+        project: the project.
+        nav: the navigation, as in mkdocs.yml.
+        page_files: the files of all pages, by the paths of their Markdown.
 
     Attributes:
         inserts: the HTML that replaces placeholders in the pages.
@@ -141,6 +141,7 @@ class MarkdownConverter:
     """
 
     def __init__(self, project: Project, nav: Nav, page_files: dict[str, PageFile]) -> None:
+        """Begin without inserts, diagrams and used examples, which the pages add."""
         self.project = project
         self.nav = nav
         self.page_files = page_files
@@ -148,12 +149,32 @@ class MarkdownConverter:
         self.diagrams = diagrams.Diagrams(project)
         self.used_examples: set[str] = set()
 
+    def convert_page_files(self, threads: ThreadPoolExecutor) -> None:
+        """Set the attribute `markdown` of each page and notebook.
+
+        Notebooks are executed in other processes while the pages are converted.
+        """
+        page_files = self.page_files.values()
+        notebook_files = [page_file for page_file in page_files if page_file.is_notebook]
+        for page_file in notebook_files:
+            self.check_notebook(page_file)
+        executions = [
+            threads.submit(execution.notebook_html, page_file, self.project)
+            for page_file in notebook_files
+        ]
+        for page_file in page_files:
+            if not page_file.is_notebook:
+                page_file.markdown = self.page_markdown(page_file)
+        for page_file, execution_job in zip(notebook_files, executions, strict=True):
+            page_file.markdown = self.notebook_markdown(page_file, execution_job.result())
+
     def page_markdown(self, page_file: PageFile) -> str:
         """Return the Markdown of a page, with macros expanded and placeholders for diagrams."""
         self.check(page_file)
         resolved = values.resolve(page_file.prose, self.macros(page_file), page_file.location)
-        with_links = LINK_TO_NOTEBOOK.sub(r"\1.md", resolved)
-        return sessions.mark_sessions(self.diagrams.replace_fences(with_links))
+        with_page_links = LINK_TO_NOTEBOOK.sub(r"\1.md", resolved)
+        with_placeholders = self.diagrams.replace_fences(with_page_links)
+        return sessions.mark_sessions(with_placeholders)
 
     def with_progress(self, path: str, markdown: str) -> str:
         """Add “Course, page 2 of 10” below the title of a page of the course.
@@ -166,7 +187,10 @@ class MarkdownConverter:
         return contents.TITLE.sub(lambda title: f"{title[0]}\n\n{progress}", markdown, count=1)
 
     def macros(self, page_file: PageFile) -> Macros:
-        r"""Return the macros of a page: `\val{...}` and so on."""
+        r"""Return the macros that a page may use, such as `\val{...}`.
+
+        Each is a function that returns the expansion of the macro from its argument and context.
+        """
         steps = self.project.examples.steps
         steps_with_references = self.project.examples.steps_with_references
         add_insert = self.inserts.add
@@ -230,16 +254,21 @@ class MarkdownConverter:
             raise PublishError("\n".join(problems))
 
     def provenance(self, name: str, page_file: PageFile) -> str:
-        """Return a placeholder for the provenance of an example, which the search leaves out."""
+        """Return a placeholder for the provenance of an example, which the search leaves out.
+
+        Args:
+            name: the name of the example.
+            page_file: the page that shows the provenance.
+        """
         steps = self.project.examples.steps(name)
         self.used_examples.add(name)
-        names = EXAMPLE.findall(page_file.prose)
-        is_one_of_several = len(names) > 1
+        names_on_page = EXAMPLE.findall(page_file.prose)
+        is_one_of_several = len(names_on_page) > 1
         # The first block of a chapter says what readers can do with its numbers.
-        has_hint = names[:1] == [name] and page_file.path.startswith("mechanisms/")
+        has_hint = names_on_page[:1] == [name] and page_file.path.startswith("mechanisms/")
 
         def write_html() -> str:
-            """Return the block; called later, as the graph is still computed in the background."""
+            """Return the HTML. It needs the graph, which is computed in the background."""
             is_editable = live.has_inputs(json.loads(self.project.examples.graph(name)))
             return provenance(
                 name,
@@ -250,7 +279,7 @@ class MarkdownConverter:
                 has_hint=has_hint,
             )
 
-        # Each variant of the block has a name of its own.
+        # Pages that show the same variant of the block share one insert.
         variant = f"{is_one_of_several}_{has_hint}"
         return self.inserts.add_lazily(f"provenance_of_{name}_{variant}", write_html)
 
@@ -275,7 +304,7 @@ class MarkdownConverter:
 
 
 def section_of_check_page(name: str, add_insert: Callable[[str], str]) -> str:
-    """Return a section of the page on the check, which describes its cases and mistakes."""
+    """Return a section of the page that describes the check: its cases, its mistakes and so on."""
     # Imported here, because it imports the whole package of the check, which takes about 0.1 s, and
     # no other page needs it.
     from attention_docs.publish.before import check_page
@@ -284,4 +313,5 @@ def section_of_check_page(name: str, add_insert: Callable[[str], str]) -> str:
 
 
 def refuse_macro(argument: str, context: Context) -> str:
+    """Stand for every macro in a notebook, and raise an error."""
     raise ValueError("expected no macros in a notebook, whose own cells compute its numbers")
