@@ -24,6 +24,8 @@ from attention_docs.softmax import softmax
 from attention_docs.tasks import Batch, Task
 
 Weights = dict[str, Array]
+# How much of Adam's two averages each step keeps, as in Vaswani et al. 2017, section 5.3.
+BETA_1, BETA_2 = 0.9, 0.98
 ADAM_EPSILON = 1e-8  # keeps the divisor of a zero gradient above zero, as in Adam's paper
 
 
@@ -175,38 +177,35 @@ class Adam:
 
     Args:
         rate: the learning rate.
-        beta_1: how much of the mean gradient each step keeps.
-        beta_2: how much of the mean squared gradient each step keeps.
         decay: multiplied by the rate, the fraction of each weight that each step takes away.
 
     Source: Kingma and Ba 2015; the decay: Loshchilov and Hutter 2019.
     """
 
-    def __init__(
-        self, rate: float, beta_1: float = 0.9, beta_2: float = 0.98, decay: float = 0.0
-    ) -> None:
+    def __init__(self, rate: float, decay: float = 0.0) -> None:
         self.rate = rate
-        self.beta_1 = beta_1
-        self.beta_2 = beta_2
         self.decay = decay
         self.count = 0  # of steps
         self.mean: Weights = {}
         self.square: Weights = {}
 
     def step(self, weights: Weights, gradients: Weights) -> Weights:
-        """Return the weights after one step."""
+        """Return the weights after one step; those without a gradient stay the same."""
         self.count += 1
         updated = dict(weights)
         for name, gradient in gradients.items():
-            mean = self.beta_1 * self.mean.get(name, 0.0) + (1 - self.beta_1) * gradient
-            square = self.beta_2 * self.square.get(name, 0.0) + (1 - self.beta_2) * gradient**2
-            self.mean[name], self.square[name] = mean, square
+            mean = BETA_1 * self.mean.get(name, 0.0) + (1 - BETA_1) * gradient
+            square = BETA_2 * self.square.get(name, 0.0) + (1 - BETA_2) * gradient**2
+            self.mean[name] = mean
+            self.square[name] = square
             # Bias correction: both averages start at zero.
-            mean = mean / (1 - self.beta_1**self.count)
-            square = square / (1 - self.beta_2**self.count)
-            # Not multiplied by 1 without decay, because pages record every operation of a step.
-            decayed = (1 - self.rate * self.decay) * weights[name] if self.decay else weights[name]
-            updated[name] = decayed - self.rate * mean / (square**0.5 + ADAM_EPSILON)
+            unbiased_mean = mean / (1 - BETA_1**self.count)
+            unbiased_square = square / (1 - BETA_2**self.count)
+            weight = weights[name]
+            if self.decay:  # otherwise a page would record a product with 1
+                weight = (1 - self.rate * self.decay) * weight
+            update = self.rate * unbiased_mean / (unbiased_square**0.5 + ADAM_EPSILON)
+            updated[name] = weight - update
         return updated
 
 

@@ -153,12 +153,12 @@ def test_first_adam_step_equals_learning_rate():
 
 
 def test_adam_equals_scalar_loop():
-    adam, weight = Adam(0.05, beta_1=0.8, beta_2=0.9), {"W": np.array([0.3])}
+    adam, weight = Adam(0.05), {"W": np.array([0.3])}
     mean, square, expected = 0.0, 0.0, 0.3
     for count, gradient in enumerate([2.0, -0.5, 0.1, 0.0, 3.0], start=1):
-        mean = 0.8 * mean + 0.2 * gradient
-        square = 0.9 * square + 0.1 * gradient**2
-        unbiased_mean, unbiased_square = mean / (1 - 0.8**count), square / (1 - 0.9**count)
+        mean = 0.9 * mean + 0.1 * gradient
+        square = 0.98 * square + 0.02 * gradient**2
+        unbiased_mean, unbiased_square = mean / (1 - 0.9**count), square / (1 - 0.98**count)
         expected -= 0.05 * unbiased_mean / (math.sqrt(unbiased_square) + 1e-8)
         weight = adam.step(weight, {"W": np.array([gradient])})
         assert weight["W"][0] == pytest.approx(expected, rel=1e-13)
