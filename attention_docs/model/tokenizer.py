@@ -40,9 +40,10 @@ def byte_characters() -> tuple[str, ...]:
     >>> byte_characters()[ord(" ")], byte_characters()[ord("a")]
     ('Ġ', 'a')
     """
+    # Latin-1 without white space, control characters and the soft hyphen.
     printable = {*range(33, 127), *range(161, 173), *range(174, 256)}
-    shifted = iter(range(256, 512))
-    return tuple(chr(byte if byte in printable else next(shifted)) for byte in range(256))
+    substitutes = iter(range(256, 512))
+    return tuple(chr(byte if byte in printable else next(substitutes)) for byte in range(256))
 
 
 class Tokenizer:
@@ -102,9 +103,9 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Convert token ids to text; incomplete UTF-8 becomes U+FFFD."""
-        return b"".join(map(self._bytes, ids)).decode("utf-8", errors="replace")
+        return b"".join(map(self._token_bytes, ids)).decode("utf-8", errors="replace")
 
-    def _bytes(self, token_id: int) -> bytes:
+    def _token_bytes(self, token_id: int) -> bytes:
         """Return the bytes that a token stands for."""
         token = self.tokens[token_id]
         if token in self.special_tokens:
