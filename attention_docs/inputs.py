@@ -67,7 +67,7 @@ class Inputs(NamedTuple):
         return mask is not None and dtype_kind(self.xp, mask.dtype) != "bool"
 
     def check_finite(self) -> "Inputs":
-        """Return the inputs; refuse NaN and infinity in query, key and value."""
+        """Refuse NaN and infinity in query, key and value, and return the inputs."""
         check_finite(self.xp, "query", self.query)
         check_finite(self.xp, "key", self.key)
         check_finite(self.xp, "value", self.value)
@@ -92,10 +92,10 @@ def prepare_inputs(
     window: Window | None = None,
     softcap: float | None = None,
 ) -> Inputs:
-    """Validate the arguments of `attention_steps`, but not whether the numbers are finite.
+    """Validate the arguments of `attention_steps`, except that numbers may be NaN or infinite.
 
-    `Inputs.check_finite` does that for query, key and value. The kernels do it while they compute
-    the bounds of the arrays, to read them only once.
+    `Inputs.check_finite` refuses these in query, key and value. The kernels do so while they
+    compute the bounds of the arrays, to read them only once.
     """
     arrays = {"query": query, "key": key, "value": value}
     xp = namespace(**arrays, **drop_none(attn_mask=attn_mask))
@@ -108,7 +108,8 @@ def prepare_inputs(
         raise ValueError(
             f"dropout_p is {dropout_p}; expected 0, because dropout is not implemented"
         )
-    is_causal, enable_gqa = flag("is_causal", is_causal), flag("enable_gqa", enable_gqa)
+    is_causal = flag("is_causal", is_causal)
+    enable_gqa = flag("enable_gqa", enable_gqa)
     if is_causal and attn_mask is not None:
         raise ValueError(
             "attn_mask and is_causal were both given; "

@@ -330,11 +330,12 @@ class MultiHeadAttention:
                 f"expected ({self.W_V.shape[1]}, d_out) to match W_V {tuple(self.W_V.shape)}"
             )
         for letter in "QKVO":
-            bias, expected = getattr(self, f"b_{letter}"), getattr(self, f"W_{letter}").shape[1:]
-            if bias is not None and tuple(bias.shape) != tuple(expected):
+            bias = getattr(self, f"b_{letter}")
+            expected_shape = tuple(getattr(self, f"W_{letter}").shape[1:])
+            if bias is not None and tuple(bias.shape) != expected_shape:
                 raise ValueError(
                     f"b_{letter} has shape {tuple(bias.shape)}; "
-                    f"expected {tuple(expected)} to match W_{letter}"
+                    f"expected {expected_shape} to match W_{letter}"
                 )
 
     def _project_into_heads(self, xp: ModuleType, name: str, array: Array, letter: str) -> Array:

@@ -171,8 +171,8 @@ def rotary(x: Array, positions: Array, base: float = 10000.0, interleaved: bool 
         pairs = xp.reshape(upcast, (*x.shape[:-1], 2, features // 2))
         a, b, axis = pairs[..., 0, :], pairs[..., 1, :], -2
     with ignoring_overflow():
-        pairs = xp.stack([a * cosines - b * sines, a * sines + b * cosines], axis=axis)
-        rotated = xp.astype(xp.reshape(pairs, x.shape), x.dtype, copy=False)
+        rotated_pairs = xp.stack([a * cosines - b * sines, a * sines + b * cosines], axis=axis)
+        rotated = xp.astype(xp.reshape(rotated_pairs, x.shape), x.dtype, copy=False)
     check_no_overflow(xp, "the rotated x holds", rotated)
     return rotated
 

@@ -40,7 +40,8 @@ def rms_norm(x: Array, weight: Array, epsilon: float = 1e-5) -> Array:
          [0.8485 2.2627]]
     """
     xp = namespace(x=x, weight=weight)
-    x, weight = as_real(xp, "x", x), as_real(xp, "weight", weight)
+    x = as_real(xp, "x", x)
+    weight = as_real(xp, "weight", weight)
     check_same_dtype(x=x, weight=weight)
     if x.ndim < 1 or not x.shape[-1]:
         raise ValueError(f"x has shape {x.shape}; expected (..., d) with a d of 1 or more")
@@ -48,7 +49,8 @@ def rms_norm(x: Array, weight: Array, epsilon: float = 1e-5) -> Array:
         raise ValueError(f"weight has shape {weight.shape}; expected ({x.shape[-1]},) to match x")
     if not 0 < real_number("epsilon", epsilon) < float("inf"):
         raise ValueError(f"epsilon is {epsilon}; expected a positive number")
-    rows, scale = upcast_16_bit(xp, x), upcast_16_bit(xp, weight)
+    rows = upcast_16_bit(xp, x)
+    scale = upcast_16_bit(xp, weight)
     check_finite(xp, "x", rows)
     check_finite(xp, "weight", scale)
     with ignoring_overflow():
