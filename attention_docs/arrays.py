@@ -273,7 +273,7 @@ def to_numpy(array: Array) -> np.ndarray:
     return np.from_dlpack(array)
 
 
-def displayable(name: str, array: Array) -> np.ndarray:
+def to_displayable(name: str, array: Array) -> np.ndarray:
     """Copy real numbers or booleans to the host, for printing and drawing.
 
     bfloat16 becomes float32, which NumPy supports and which represents all of its numbers.

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_docs.arrays import Array, displayable
+from attention_docs.arrays import Array, to_displayable
 from attention_docs.diagnosis.cases import irregular_array
 from attention_docs.diagnosis.recipe import LayerCall
 
@@ -82,7 +82,7 @@ def to_numpy(result: Any) -> Array:
     if type(result).__module__.startswith("jax"):
         return np.asarray(result).astype(np.float64)
     try:
-        return displayable("its result", result).astype(np.float64)
+        return to_displayable("its result", result).astype(np.float64)
     except TypeError as error:
         raise UnsupportedError(str(error)) from None
 

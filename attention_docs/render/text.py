@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_docs.arrays import Array, displayable
+from attention_docs.arrays import Array, to_displayable
 from attention_docs.render.numbers import number
 
 
@@ -40,10 +40,10 @@ def as_text(result: Array | Mapping[str, Array]) -> str:
     if is_mapping_like(result):
         lines = []
         for name, value in flattened(result):
-            array = displayable(f"result[{name!r}]", value)
+            array = to_displayable(f"result[{name!r}]", value)
             lines += [f"{name} {shape_text(array)}", as_text(array)]
         return "\n".join(lines)
-    return _format_array(displayable("result", result), indent=1)
+    return _format_array(to_displayable("result", result), indent=1)
 
 
 def is_mapping_like(result: Any) -> bool:

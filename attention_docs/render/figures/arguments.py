@@ -9,8 +9,8 @@ from attention_docs.arrays import (
     check_finite,
     check_no_overflow,
     describe_first,
-    displayable,
     ignoring_overflow,
+    to_displayable,
 )
 from attention_docs.render.references import StepArray, as_step_array
 from attention_docs.scalars import whole_number
@@ -30,7 +30,7 @@ def matrix(name: str, array: Array, expected: str = "two axes, none of them empt
         TypeError: if it does not hold real numbers or booleans.
         ValueError: if it does not have two axes, is empty, or holds NaN.
     """
-    values = displayable(name, array)
+    values = to_displayable(name, array)
     if values.ndim != 2 or not values.size:
         raise ValueError(f"{name} has shape {values.shape}; expected {expected}")
     if np.isnan(values).any():

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention_docs.arrays import Array, check_finite, displayable
+from attention_docs.arrays import Array, check_finite, to_displayable
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     Panel,
@@ -236,8 +236,8 @@ def _checked_points(series: Series, x: Axis, y: Axis) -> np.ndarray:
         TypeError: if they are not real numbers.
         ValueError: as for `line_chart`.
     """
-    x_values = displayable(f"x of {series.name}", series.x).astype(float)
-    y_values = displayable(f"y of {series.name}", series.y).astype(float)
+    x_values = to_displayable(f"x of {series.name}", series.x).astype(float)
+    y_values = to_displayable(f"y of {series.name}", series.y).astype(float)
     if x_values.shape != y_values.shape or x_values.ndim != 1:
         raise ValueError(
             f"{series.name} has y of shape {y_values.shape}; "
