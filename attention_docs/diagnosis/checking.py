@@ -15,7 +15,7 @@ from attention_docs.diagnosis.comparing import (
     shape_problem,
     worst_difference,
 )
-from attention_docs.diagnosis.detecting import always_causal, detect
+from attention_docs.diagnosis.detecting import causal_case, detect
 from attention_docs.diagnosis.explaining import (
     MistakeSearch,
     describe_worst_difference,
@@ -145,7 +145,7 @@ def cases_for(description: Description, settings: Settings) -> list[Case]:
         cases = cases_within(settings.limits)
     if settings.is_always_causal:
         # The causal case of a layer would repeat its first case.
-        cases = tuple(always_causal(case) for case in cases if case.name != "layer_causal")
+        cases = tuple(causal_case(case) for case in cases if case.name != "layer_causal")
     bits = SIGNIFICAND_BITS[settings.dtype]
     return [case for case in cases if case.dtype is None or SIGNIFICAND_BITS[case.dtype] <= bits]
 

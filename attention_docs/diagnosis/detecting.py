@@ -25,10 +25,10 @@ from attention_docs.diagnosis.comparing import (
     worst_difference,
 )
 from attention_docs.diagnosis.libraries import LoadError
-from attention_docs.diagnosis.recipe import Call, LayerCall
+from attention_docs.diagnosis.recipe import Call
+from attention_docs.diagnosis.shrinking import shortened
 from attention_docs.diagnosis.worker import Outcome, Worker
 
-LAYOUTS = calling.LAYOUTS
 WIDTHS = (16, 32, 64, 128)
 # From no limits to strict ones. The first limits with which a call succeeds are used.
 LIMITS = (
@@ -40,8 +40,8 @@ LIMITS = (
     Limits(equal_widths=True, equal_lengths=True, multiple=16, widths=WIDTHS),
     Limits(equal_widths=True, equal_lengths=True, multiple=128, widths=WIDTHS[2:]),
 )
-# The axis on which packed arguments are stacked, for each layout.
-STACKED = ((2, "bnhd"), (0, "bhnd"), (1, "bhnd"), (0, "bnhd"), (1, "bnhd"), (2, "bhnd"))
+# Axes on which packed arguments are stacked, each with the layout of the other axes.
+PACKED_LAYOUTS = ((2, "bnhd"), (0, "bhnd"), (1, "bhnd"), (0, "bnhd"), (1, "bnhd"), (2, "bhnd"))
 
 
 class Attempt(NamedTuple):
@@ -66,16 +66,17 @@ def detect(worker: Worker, description: Description, settings: Settings) -> Sett
     Raises:
         LoadError: if there are none; the message says which to pass.
     """
-    failed: list[Attempt] = []
+    failed_attempts: list[Attempt] = []
     for candidates in settings_to_try(description, settings):
         attempts = [attempt_call(worker, description, trial) for trial in candidates]
-        fitting = [attempt for attempt in attempts if not attempt.problem]
-        if fitting:
-            best = min(fitting, key=rank)
+        fitting_attempts = [attempt for attempt in attempts if not attempt.problem]
+        if fitting_attempts:
+            best = min(fitting_attempts, key=rank)
             detected = detect_causality(best.case, best.outcome, description, best.settings)
+            detected = detect_precision(best.case, best.outcome, detected)
             return detect_mask(worker, description, detected, best.case, best.outcome)
-        failed += attempts
-    raise LoadError(describe_failed_attempts(worker.target, failed))
+        failed_attempts += attempts
+    raise LoadError(describe_failed_attempts(worker.target, failed_attempts))
 
 
 def attempt_call(worker: Worker, description: Description, settings: Settings) -> Attempt:
@@ -97,54 +98,75 @@ def attempt_call(worker: Worker, description: Description, settings: Settings) -
     return Attempt(case, outcome, replace(settings, output_item=outcome.item), problem)
 
 
-def describe_failed_attempts(target: str, failed: list[Attempt]) -> str:
+def describe_failed_attempts(target: str, attempts: list[Attempt]) -> str:
     """Describe why a function cannot be called, with the layouts in which each problem occurs.
 
-    Only attempts without limits of the sizes are described; the others repeat them.
+    Attempts with limited sizes are left out, because attempts without limits came before them.
     """
     layouts_by_problem: dict[str, list[str]] = {}
-    for attempt in failed:
-        layout = attempt.settings.layout or ""
-        layouts = layouts_by_problem.setdefault(attempt.problem, [])
-        if attempt.settings.limits == NO_LIMITS and layout not in layouts:
-            layouts.append(layout)
-    reasons = [
-        f"in {'every layout' if len(layouts) == len(LAYOUTS) else ', '.join(layouts)} {problem}"
-        for problem, layouts in layouts_by_problem.items()
-        if layouts
-    ]
-    tracebacks = [attempt.outcome.traceback for attempt in failed if attempt.outcome.traceback]
-    first_traceback = f"\n{tracebacks[0]}" if tracebacks else ""
-    return (
+    for attempt in attempts:
+        if attempt.settings.limits == NO_LIMITS:
+            layout = attempt.settings.layout or ""
+            layouts = layouts_by_problem.setdefault(attempt.problem, [])
+            if layout not in layouts:
+                layouts.append(layout)
+    reasons = []
+    for problem, layouts in layouts_by_problem.items():
+        is_in_all = len(layouts) == len(calling.LAYOUTS)
+        reasons.append(f"in {'every layout' if is_in_all else ', '.join(layouts)} {problem}")
+    message = (
         f"{target} cannot be called: {'; '.join(reasons)}; say with --layout and --names how to "
-        f"call it{first_traceback}"
+        "call it"
     )
+    tracebacks = [attempt.outcome.traceback for attempt in attempts if attempt.outcome.traceback]
+    return "\n".join([message, *tracebacks[:1]])
 
 
 def settings_to_try(description: Description, settings: Settings) -> Iterator[list[Settings]]:
-    """Yield lists of settings to try: the most axes and the widest dtypes come first.
+    """Yield lists of settings to try; from the first list in which any fits, the best is taken.
+
+    Settings without limits of the sizes come first, and among those with the same limits, the ones
+    with the most axes and the widest dtypes.
 
     Raises:
         LoadError: `--layout` names none of the layouts.
     """
-    layouts: tuple[tuple[str, ...], ...] = (("bhnd", "bnhd"), ("bnd", "nhd"), ("nd",))
-    limits: tuple[Limits, ...] = LIMITS
-    if description.is_layer:
-        layouts, limits = (calling.LAYER_LAYOUTS,), LIMITS[:1]
-    if settings.layout is not None:
-        if settings.layout not in itertools.chain(*layouts):
-            kind = "a layer with weights" if description.is_layer else "attention without weights"
-            expected = ", ".join(itertools.chain(*layouts))
-            raise LoadError(f"--layout is {settings.layout}; expected one of {expected} for {kind}")
-        layouts = ((settings.layout,),)
-    for limit, library in itertools.product(limits, description.libraries):
-        for group, dtype in itertools.product(layouts, dtypes_of(library)):
-            base = replace(settings, library=library, limits=limit, dtype=dtype)
-            if {"packed", "packed_key"} & description.names.keys():
-                pairs = [(axis, layout) for axis, layout in STACKED if layout in group]
-                yield [replace(base, layout=layout, stack_axis=axis) for axis, layout in pairs]
+    layout_groups = layouts_to_try(description, settings)
+    limits_to_try = (NO_LIMITS,) if description.is_layer else LIMITS
+    is_packed = bool({"packed", "packed_key"} & description.names.keys())
+    for limits, library in itertools.product(limits_to_try, description.libraries):
+        for layouts, dtype in itertools.product(layout_groups, dtypes_of(library)):
+            trial = replace(settings, library=library, limits=limits, dtype=dtype)
+            if is_packed:
+                yield [
+                    replace(trial, layout=layout, stack_axis=axis)
+                    for axis, layout in PACKED_LAYOUTS
+                    if layout in layouts
+                ]
             else:
-                yield [replace(base, layout=layout) for layout in group]
+                yield [replace(trial, layout=layout) for layout in layouts]
+
+
+def layouts_to_try(description: Description, settings: Settings) -> list[tuple[str, ...]]:
+    """Return groups of layouts with the same number of axes, or only the layout of the settings.
+
+    Raises:
+        LoadError: `--layout` names none of the layouts.
+    """
+    if description.is_layer:
+        kind = "a layer with weights"
+        groups: list[tuple[str, ...]] = [calling.LAYER_LAYOUTS]
+    else:
+        kind = "attention without weights"
+        groups = [("bhnd", "bnhd"), ("bnd", "nhd"), ("nd",)]
+    if settings.layout is None:
+        return groups
+    layouts = list(itertools.chain(*groups))
+    if settings.layout not in layouts:
+        raise LoadError(
+            f"--layout is {settings.layout}; expected one of {', '.join(layouts)} for {kind}"
+        )
+    return [(settings.layout,)]
 
 
 def dtypes_of(library: str) -> tuple[str, ...]:
@@ -157,44 +179,56 @@ def dtypes_of(library: str) -> tuple[str, ...]:
 
 
 def first_case(description: Description, settings: Settings) -> Case:
-    """Return the case with which a layout is tried."""
+    """Return the first case to call a function with: one that has all axes of the layout."""
     if description.is_layer:
         return layer_cases(description.layer)[0]
     cases = {case.name: case for case in cases_within(settings.limits)}
+    if settings.layout == "nd":
+        return cases["distinct_sizes"]
     case = cases["batch_and_heads"]
-    assert isinstance(case.call, Call)
     if settings.layout == "bnd":
-        return replace(case, call=first_head(case.call))
+        return with_first_of_axis(case, "h")
     if settings.layout == "nhd":
-        arrays = (a[:1] for a in (case.call.query, case.call.key, case.call.value))
-        return replace(case, call=Call(*arrays))
-    return cases["distinct_sizes"] if settings.layout == "nd" else case
+        return with_first_of_axis(case, "b")
+    return case
+
+
+def with_first_of_axis(case: Case, axis: str) -> Case:
+    """Return the case with its first head only (axis h), or with its first sequence only (b)."""
+    assert isinstance(case.call, Call)
+    return replace(case, call=shortened(case.call, axis, 1))
 
 
 def rank(attempt: Attempt) -> int:
-    """Rank an attempt: 0 if the result is right, 1 if a mistake explains it, else 2.
-
-    A result that is right in a coarser precision counts as right.
-    """
-    case, outcome, settings, _ = attempt
-    if is_right(case, outcome, settings) or coarser_precision(case, outcome, settings):
+    """Rank an attempt: 0 if its result is right, 1 if a mistake explains it, else 2."""
+    if is_right_in_some_precision(attempt.case, attempt.outcome, attempt.settings):
         return 0
-    return 1 if any(explaining_mistakes(case, outcome, settings)) else 2
+    has_explanation = any(explaining_mistakes(attempt.case, attempt.outcome, attempt.settings))
+    return 1 if has_explanation else 2
 
 
-def is_right(case: Case, outcome: Outcome, settings: Settings, mistakes: Mistakes = ()) -> bool:
-    """Whether the result is right; if mistakes are given, whether they explain the result."""
+def is_right(case: Case, outcome: Outcome, settings: Settings) -> bool:
+    """Whether a call gives the expected result, up to rounding in float32 or a coarser dtype."""
     if outcome.failure:
         return False
+    settings = float32_at_best(settings)
+    return worst_difference(case, outcome.results, case.expected(), settings) is None
+
+
+def is_right_in_some_precision(case: Case, outcome: Outcome, settings: Settings) -> bool:
+    """Whether a result is right, or would be if it was computed in a coarser dtype."""
+    return is_right(case, outcome, settings) or bool(coarser_precision(case, outcome, settings))
+
+
+def is_explained(case: Case, outcome: Outcome, settings: Settings, mistakes: Mistakes) -> bool:
+    """Whether the mistakes explain a result; without any, whether it is right."""
     if mistakes:
         return explains(case, outcome, mistakes, settings)
-    return (
-        worst_difference(case, outcome.results, case.expected(), float32_at_best(settings)) is None
-    )
+    return is_right(case, outcome, settings)
 
 
-def always_causal(case: Case) -> Case:
-    """Return the case for a function that is always causal."""
+def causal_case(case: Case) -> Case:
+    """Return the case with a causal mask, for a function that is causal in every call."""
     conventions = {*case.conventions, "bottom_right", *FULLY_MASKED_ROW}
     return replace(
         case, call=replace(case.call, is_causal=True), conventions=tuple(sorted(conventions))
@@ -204,27 +238,36 @@ def always_causal(case: Case) -> Case:
 def detect_causality(
     case: Case, outcome: Outcome, description: Description, settings: Settings
 ) -> Settings:
-    """Detect whether a function without the argument is always causal, and its precision."""
-    if "is_causal" not in description.names and not is_right(case, outcome, settings):
-        causal = always_causal(case)
-        variants = [causal]
-        if not description.is_layer:
-            variants.append(replace(causal, call=bottom_right_call(causal)))
-        if any(
-            is_right(variant, outcome, settings) or coarser_precision(variant, outcome, settings)
-            for variant in variants
-        ):
-            settings, case = replace(settings, is_always_causal=True), causal
+    """Return the settings, with `is_always_causal` if a causal mask explains the outcome.
+
+    A function that has an argument for a causal mask is not always causal.
+    """
+    if "is_causal" in description.names or is_right(case, outcome, settings):
+        return settings
+    causal = causal_case(case)
+    variants = [causal]
+    if not description.is_layer:
+        variants.append(replace(causal, call=bottom_right_call(causal)))
+    is_always_causal = any(
+        is_right_in_some_precision(variant, outcome, settings) for variant in variants
+    )
+    return replace(settings, is_always_causal=is_always_causal)
+
+
+def detect_precision(case: Case, outcome: Outcome, settings: Settings) -> Settings:
+    """Return the settings, with the precision if it is coarser than the dtype of the arguments."""
+    if settings.is_always_causal:
+        case = causal_case(case)
     if worst_difference(case, outcome.results, case.expected(), settings) is None:
         return settings
     return replace(settings, precision=coarser_precision(case, outcome, settings))
 
 
 def bottom_right_call(case: Case) -> Call:
-    """Return the call with a causal mask that is aligned bottom-right."""
+    """Return the call with a causal mask in which the last query sees every key."""
     assert isinstance(case.call, Call)
-    shift = case.call.key.shape[-2] - case.call.query.shape[-2]
-    return replace(case.call, is_causal=False, mask=case.call.distance <= shift)
+    more_keys = case.call.key.shape[-2] - case.call.query.shape[-2]
+    return replace(case.call, is_causal=False, mask=case.call.distance <= more_keys)
 
 
 def detect_mask(
@@ -247,46 +290,59 @@ def detect_mask(
     explanations: list[Mistakes] = [()]
     if not is_right(case, outcome, settings):
         explanations += explaining_mistakes(case, outcome, settings)
-    callable_settings = []
-    for keys_only, mask_case in mask_cases(names, settings):
-        outcomes: dict[str, Outcome] = {}
+    unexplained = []  # settings with which the function gives a result that nothing explains
+    for takes_key_mask, mask_case in cases_with_mask(names, settings):
         for kind in kinds:
-            trial = replace(settings, mask=kind, takes_key_mask=keys_only)
-            result = outcomes[kind] = worker.run(mask_case, description, trial)
-            mistakes = next(
-                (m for m in explanations if is_right(mask_case, result, trial, m)), None
-            )
+            trial = replace(settings, mask=kind, takes_key_mask=takes_key_mask)
+            mask_outcome = worker.run(mask_case, description, trial)
+            mistakes = first_explanation(mask_case, mask_outcome, trial, explanations)
             if mistakes is None:
-                if not result.failure:
-                    callable_settings.append(trial)
+                if not mask_outcome.failure:
+                    unexplained.append(trial)
                 continue
-            if kind == "additive" and hides_wrong_keys(
-                mask_case, outcomes.get("keep"), trial, mistakes
-            ):
+            may_be_boolean = kind == "additive" and not settings.mask
+            if may_be_boolean and hides_wrong_keys(worker, description, trial, mask_case, mistakes):
                 return replace(trial, mask="keep")
             adds_masks = not takes_ones(worker, description, trial, mask_case, mistakes)
             trial = replace(trial, adds_masks=adds_masks)
             return detect_full_masks(worker, description, trial, mistakes)
-    fallback = replace(settings, mask=kinds[0], takes_key_mask="mask" not in names)
-    return next(iter(callable_settings), fallback)
+    if unexplained:
+        return unexplained[0]
+    return replace(settings, mask=kinds[0], takes_key_mask="mask" not in names)
+
+
+def first_explanation(
+    case: Case, outcome: Outcome, settings: Settings, explanations: list[Mistakes]
+) -> Mistakes | None:
+    """Return the first mistakes that explain an outcome, () if it is right; None if none do."""
+    for mistakes in explanations:
+        if is_explained(case, outcome, settings, mistakes):
+            return mistakes
+    return None
 
 
 def hides_wrong_keys(
-    mask_case: Case, boolean: Outcome | None, settings: Settings, mistakes: Mistakes
+    worker: Worker,
+    description: Description,
+    settings: Settings,
+    mask_case: Case,
+    mistakes: Mistakes,
 ) -> bool:
     """Whether a function that adds float masks hides keys by a boolean mask, but the wrong ones.
 
     Otherwise it refuses boolean masks, or adds them, too, where True counts as 1.
 
     Args:
+        worker: calls the function.
+        description: the function.
+        settings: how to call it with a float mask.
         mask_case: a case with a boolean mask.
-        boolean: its wrong outcome; None if it was not called with a boolean mask.
-        settings: how the function was called.
         mistakes: the mistakes of the function without a mask.
     """
-    if boolean is None or boolean.failure:
+    outcome = worker.run(mask_case, description, replace(settings, mask="keep"))
+    if outcome.failure:
         return False
-    return not is_right(with_mask_added(mask_case), boolean, settings, mistakes)
+    return not is_explained(with_mask_added(mask_case), outcome, settings, mistakes)
 
 
 def takes_ones(
@@ -296,17 +352,22 @@ def takes_ones(
     mask_case: Case,
     mistakes: Mistakes,
 ) -> bool:
-    """Whether a function keeps keys by numbers that are not 0, so that it cannot add a mask."""
+    """Whether a mask of 1 for visible keys and 0 for others hides keys, instead of being added.
+
+    Only a function whose boolean masks keep keys may take both, so no other one is called.
+    """
     if settings.mask != "keep":
         return settings.mask == "ones"
-    ones = replace(settings, mask="ones")
-    return is_right(mask_case, worker.run(mask_case, description, ones), ones, mistakes)
+    settings = replace(settings, mask="ones")
+    outcome = worker.run(mask_case, description, settings)
+    return is_explained(mask_case, outcome, settings, mistakes)
 
 
-def mask_cases(names: Mapping[str, str], settings: Settings) -> list[tuple[bool, Case]]:
-    """Return the cases that tell what a mask means, as pairs of whether it is per key and the case.
+def cases_with_mask(names: Mapping[str, str], settings: Settings) -> list[tuple[bool, Case]]:
+    """Return cases that tell what a mask means, each after whether its mask is for keys only.
 
-    A mask is for each query and key, or for keys only, as padding is.
+    A mask is for each query and key, or like padding for the keys of a sequence. An argument that
+    is recognised as `mask` may take either.
 
     Args:
         names: the function's argument names, keyed by ours.
@@ -314,30 +375,32 @@ def mask_cases(names: Mapping[str, str], settings: Settings) -> list[tuple[bool,
     """
     layout = settings.layout or ""
     cases = {case.name: case for case in cases_within(settings.limits)}
-    pairs, padding = cases["boolean_mask"], cases["padding"]
-    if "h" not in layout:
-        padding = replace(padding, call=first_head(padding.call))
+    mask_cases = []
+    if "mask" in names:
+        mask_cases.append((False, cases["boolean_mask"]))
+    if "b" in layout:
+        padding = cases["padding"]
+        mask_cases.append((True, padding if "h" in layout else with_first_of_axis(padding, "h")))
     if settings.is_always_causal:
-        pairs, padding = always_causal(pairs), always_causal(padding)
-    for_pairs = [(False, pairs)] if "mask" in names else []
-    for_keys = [(True, padding)] if "b" in layout else []
-    return for_pairs + for_keys
+        return [(is_for_keys, causal_case(case)) for is_for_keys, case in mask_cases]
+    return mask_cases
 
 
 def detect_full_masks(
     worker: Worker, description: Description, settings: Settings, mistakes: Mistakes
 ) -> Settings:
-    """Detect whether a function takes only masks of the full shape of the scores."""
+    """Return the settings, with `needs_full_masks` if the function fails with a smaller mask."""
     if settings.takes_key_mask or settings.layout not in ("bhnd", "bnhd"):
         return settings
     cases = {case.name: case for case in cases_within(settings.limits)}
     case = cases["mask_per_sequence"]
-    case = always_causal(case) if settings.is_always_causal else case
+    if settings.is_always_causal:
+        case = causal_case(case)
     if not worker.run(case, description, settings).failure:
         return settings
-    full = replace(settings, needs_full_masks=True)
-    takes_full_masks = is_right(case, worker.run(case, description, full), full, mistakes)
-    return full if takes_full_masks else settings
+    full_settings = replace(settings, needs_full_masks=True)
+    outcome = worker.run(case, description, full_settings)
+    return full_settings if is_explained(case, outcome, full_settings, mistakes) else settings
 
 
 def with_mask_added(case: Case) -> Case:
@@ -345,10 +408,3 @@ def with_mask_added(case: Case) -> Case:
     assert isinstance(case.call, Call)
     assert case.call.mask is not None
     return replace(case, call=replace(case.call, mask=None, bias=case.call.mask.astype(float)))
-
-
-def first_head(call: Call | LayerCall) -> Call:
-    """Return a call with the first head only."""
-    assert isinstance(call, Call)
-    query, key, value = (array[:, :1] for array in (call.query, call.key, call.value))
-    return replace(call, query=query, key=key, value=value)
