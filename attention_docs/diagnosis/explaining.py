@@ -22,14 +22,15 @@ from attention_docs.diagnosis.comparing import (
     typical_case,
     worst_difference,
 )
-from attention_docs.diagnosis.recipe import Call
+from attention_docs.diagnosis.recipe import Call, share_heads
 from attention_docs.diagnosis.report import OK, WRONG, Verdict
 from attention_docs.diagnosis.shrinking import format_mismatch
 from attention_docs.diagnosis.worker import Outcome
 
-# The search through all pairs of mistakes is slow, so it is limited to outputs of few numbers, and
-# to a few cases.
-MAX_NUMBERS, MAX_SEARCHES = 60, 4
+# The search through all pairs of mistakes is slow, so it is limited to outputs of at most so many
+# numbers, and to so many cases.
+MAX_OUTPUT_SIZE = 60
+MAX_PAIR_SEARCHES = 4
 
 
 class MistakeSearch:
@@ -39,49 +40,76 @@ class MistakeSearch:
         verdicts: the verdicts on cases with a result that mistakes can explain.
         outcomes: the outcome of each case.
         settings: how the function was called.
-        explanations: the mistakes that explained earlier cases, which are tried first.
-        searches: the number of searches through all pairs so far.
+        earlier_explanations: the mistakes that explained earlier cases, which are tried first.
+        pair_searches: the number of searches through all pairs so far.
     """
 
     def __init__(
         self, verdicts: list[Verdict], outcomes: dict[Case, Outcome], settings: Settings
     ) -> None:
+        """Start a search.
+
+        Args:
+            verdicts: the verdicts on all cases.
+            outcomes: the outcome of each case.
+            settings: how the function was called.
+        """
         self.verdicts = [
             verdict
             for verdict in verdicts
-            if not (verdict.reason or verdict.case.compares_gradients)
+            if not verdict.reason and not verdict.case.compares_gradients
         ]
-        self.outcomes, self.settings = outcomes, settings
-        self.explanations: list[Mistakes] = []
-        self.searches = 0
+        self.outcomes = outcomes
+        self.settings = settings
+        self.earlier_explanations: list[Mistakes] = []
+        self.pair_searches = 0
 
     def run(self) -> dict[str, Verdict]:
-        """Return the wrong verdicts that mistakes explain, with these mistakes, by case."""
+        """Return the wrong verdicts that mistakes explain, with these mistakes, by case name."""
         explained = {}
         for verdict in self.verdicts:
             mistakes = self.best_explanation(verdict.case) if verdict.status == WRONG else ()
             if mistakes:
                 explained[verdict.case.name] = replace(verdict, mistakes=mistakes)
-                if mistakes not in self.explanations:
-                    self.explanations.append(mistakes)
+                if mistakes not in self.earlier_explanations:
+                    self.earlier_explanations.append(mistakes)
         return {name: self.with_reason(verdict, explained) for name, verdict in explained.items()}
 
     def best_explanation(self, case: Case) -> Mistakes:
-        """Return the mistakes that explain a case and the most others; () if none explain it."""
+        """Return the mistakes that explain a wrong case best; () if none explain it.
+
+        A single mistake that explained an earlier case is taken at once. Otherwise the catalogue is
+        searched for single mistakes. If there are none, pairs that explained earlier cases come
+        first, and all pairs last. `rank` chooses among several.
+        """
+        earlier = [
+            mistakes for mistakes in self.earlier_explanations if self.explains(mistakes, case)
+        ]
+        has_single_mistake = any(len(mistakes) == 1 for mistakes in earlier)
+        if has_single_mistake or self.is_rounded(case):
+            return min(earlier, key=len, default=())  # the fewest mistakes
         outcome = self.outcomes[case]
-        candidates = [mistakes for mistakes in self.explanations if self.explains(mistakes, case)]
-        is_finite = np.isfinite(outcome.results["output"]).all()
-        # Rounding to few bits can hide the difference between mistakes.
-        if (case.dtype and is_finite) or any(len(mistakes) == 1 for mistakes in candidates):
-            return min(candidates, key=len, default=())
-        candidates = list(explaining_mistakes(case, outcome, self.settings)) or candidates
-        is_small = outcome.results["output"].size <= MAX_NUMBERS
-        if not candidates and is_small and self.searches < MAX_SEARCHES:
-            self.searches += 1
+        candidates = list(explaining_mistakes(case, outcome, self.settings)) or earlier
+        if not candidates and self.may_search_pairs(case):
+            self.pair_searches += 1
             candidates = list(explaining_pairs(case, outcome, self.settings))
         return max(candidates, key=self.rank, default=())
 
+    def is_rounded(self, case: Case) -> bool:
+        """Whether a case is of a coarse dtype, and its output finite.
+
+        Rounding can make mistakes look alike, so only those of earlier cases are then considered.
+        """
+        output = self.outcomes[case].results["output"]
+        return case.dtype is not None and bool(np.isfinite(output).all())
+
+    def may_search_pairs(self, case: Case) -> bool:
+        """Whether the output has few numbers, and few searches through all pairs were made."""
+        output = self.outcomes[case].results["output"]
+        return output.size <= MAX_OUTPUT_SIZE and self.pair_searches < MAX_PAIR_SEARCHES
+
     def explains(self, mistakes: Mistakes, case: Case) -> bool:
+        """Whether mistakes explain the outcome of a case."""
         return explains_with_conventions(case, self.outcomes[case], mistakes, self.settings)
 
     def rank(self, mistakes: Mistakes) -> tuple[int, bool, int, bool, int]:
@@ -91,34 +119,39 @@ class MistakeSearch:
         how few they are, whether all right cases allow them, and how many of their typical cases
         were checked.
         """
-        wrong = [verdict.case for verdict in self.verdicts if verdict.status == WRONG]
-        right = [verdict.case for verdict in self.verdicts if verdict.status == OK]
-        count = sum(self.explains(mistakes, case) for case in wrong)
-        is_known = any(set(mistakes) & set(earlier) for earlier in self.explanations)
-        is_possible = not any(changes_output(case, mistakes) for case in right)
-        checked = {case.name for case in (*wrong, *right)}
-        typical_count = sum(typical_case(mistake) in checked for mistake in mistakes)
-        return count, is_known, -len(mistakes), is_possible, typical_count
+        wrong_cases = [verdict.case for verdict in self.verdicts if verdict.status == WRONG]
+        right_cases = [verdict.case for verdict in self.verdicts if verdict.status == OK]
+        explained_count = sum(self.explains(mistakes, case) for case in wrong_cases)
+        is_known = any(set(mistakes) & set(earlier) for earlier in self.earlier_explanations)
+        is_possible = not any(changes_output(case, mistakes) for case in right_cases)
+        checked_names = {case.name for case in (*wrong_cases, *right_cases)}
+        typical_count = sum(typical_case(mistake) in checked_names for mistake in mistakes)
+        return explained_count, is_known, -len(mistakes), is_possible, typical_count
 
     def with_reason(self, verdict: Verdict, explained: dict[str, Verdict]) -> Verdict:
-        """Return a verdict with its reason: the mistakes, and a case in which they are not made."""
+        """Return a verdict with its reason: the mistakes, and a case in which they are not made.
+
+        Args:
+            verdict: a wrong verdict with mistakes.
+            explained: all verdicts with mistakes, by case name.
+        """
         summaries = " and ".join(mistake.summary for mistake in verdict.mistakes)
         reason = f"its output is that of {summaries}"
-        verdicts = (explained.get(other.case.name, other) for other in self.verdicts)
-        unaffected = [
-            other.case.name for other in verdicts if lacks_effect(other, verdict.mistakes)
+        other_verdicts = [explained.get(other.case.name, other) for other in self.verdicts]
+        unaffected_names = [
+            other.case.name for other in other_verdicts if lacks_effect(other, verdict.mistakes)
         ]
-        if unaffected:
-            typical = set(map(typical_case, verdict.mistakes))
-            name = next((name for name in unaffected if name in typical), unaffected[0])
-            reason += f", but not in {name}"
+        if unaffected_names:
+            # The typical case of a mistake shows best that it is not made there.
+            typical_names = {typical_case(mistake) for mistake in verdict.mistakes}
+            best_names = [name for name in unaffected_names if name in typical_names]
+            reason += f", but not in {(best_names or unaffected_names)[0]}"
         return replace(verdict, reason=reason)
 
 
 def lacks_effect(verdict: Verdict, mistakes: Mistakes) -> bool:
     """Whether one of the mistakes would change the output of a case, but was not made there."""
-    is_unexplained = verdict.status != OK and not verdict.mistakes
-    if is_unexplained:
+    if verdict.status != OK and not verdict.mistakes:  # an unexplained output tells nothing
         return False
     return any(
         changes_output(verdict.case, (mistake,)) and mistake not in verdict.mistakes
@@ -127,7 +160,7 @@ def lacks_effect(verdict: Verdict, mistakes: Mistakes) -> bool:
 
 
 def describe_worst_difference(case: Case, outcome: Outcome, settings: Settings) -> str:
-    """Describe where a result differs most, and by how much."""
+    """Describe the number of a wrong result that differs most from the expected one."""
     difference = worst_difference(case, outcome.results, case.expected(), settings)
     assert difference
     name, index = difference
@@ -140,8 +173,8 @@ def describe_worst_difference(case: Case, outcome: Outcome, settings: Settings) 
 def with_identity_values(case: Case) -> Case:
     """Return the case with identity matrices as values, so that a head returns its weights."""
     assert isinstance(case.call, Call)
-    *leading, n, _ = case.call.value.shape
-    value = np.broadcast_to(np.eye(n), (*leading, n, n)).copy()
+    b, h, n, _ = case.call.value.shape
+    value = np.tile(np.eye(n), (b, h, 1, 1))
     return replace(case, call=replace(case.call, value=value))
 
 
@@ -150,8 +183,12 @@ def first_wrong_step(
 ) -> str:
     """Describe which step is the first wrong one: the scores, the softmax, or the weighted sum.
 
-    The probe is the same case with the identity as values, so its output is the weights. Their
-    logarithm recovers the scaled scores up to a constant for each row.
+    Args:
+        case: a case with a wrong output.
+        outcome: its outcome.
+        probe: the same case `with_identity_values`.
+        probe_outcome: its outcome, whose output is the weights.
+        settings: how the function was called.
     """
     if probe_outcome.failure or shape_problem(probe, probe_outcome.results, settings):
         return "could not recover its weights, as it does not take the identity for values"
@@ -165,46 +202,56 @@ def first_wrong_step(
     difference = worst_difference(probe, probe_outcome.results, expected, settings)
     if difference is None:
         return "its weights are off by too little to tell which step is wrong"
-    return describe_wrong_weights(probe, weights, difference[1], settings)
+    _, worst_index = difference
+    return describe_wrong_weights(probe, weights, worst_index, settings)
 
 
 def describe_wrong_weights(
-    probe: Case, weights: Array, first_wrong: tuple[int, ...], settings: Settings
+    probe: Case, weights: Array, worst_index: tuple[int, ...], settings: Settings
 ) -> str:
-    """Describe which step before the weighted sum makes the (b, h, m, n) weights wrong."""
+    """Describe which step before the weighted sum makes the (b, h, m, n) weights wrong.
+
+    Args:
+        probe: the case whose output is the weights.
+        weights: the wrong weights.
+        worst_index: the index of the weight with the largest error.
+        settings: how the function was called.
+    """
     assert isinstance(probe.call, Call)
 
     def to_position(index: Iterable[int]) -> list[int]:
+        """Convert an index of the weights to the reader's layout."""
         return calling.index_in_layout(tuple(index), settings.layout or "bhnd", probe.call)
 
     tolerance = probe.tolerance(effective_dtype(probe, settings))
-    right = expected_steps(probe.call)
-    hidden: Array = np.isneginf(right.masked)
+    expected = expected_steps(probe.call)
+    is_hidden: Array = np.isneginf(expected.masked)
     if np.isnan(weights).any():
         return f"its weights are nan, first at {to_position(np.argwhere(np.isnan(weights))[0])}"
-    if (np.abs(weights[hidden]) > tolerance).any():
-        weight = np.where(hidden, np.abs(weights), 0).max()
-        return f"the mask is the first wrong step: a hidden key has a weight of {weight:.4g}"
-    if problem := row_sum_problem(weights, right.weights, tolerance, to_position):
+    if (np.abs(weights[is_hidden]) > tolerance).any():
+        largest_weight = np.abs(weights[is_hidden]).max()
+        return (
+            f"the mask is the first wrong step: a hidden key has a weight of {largest_weight:.4g}"
+        )
+    if problem := row_sum_problem(weights, expected.weights, tolerance, to_position):
         return problem
-    if ((weights <= 0) & ~hidden & (right.weights > tolerance)).any():
-        if not hidden.any():
+    if ((weights <= 0) & ~is_hidden & (expected.weights > tolerance)).any():
+        if not is_hidden.any():
             return "a key has no weight, so look at the softmax first"
         return "the mask is the first wrong step: a visible key has no weight"
-    if np.allclose(np.sort(weights), np.sort(right.weights), atol=tolerance):
+    if np.allclose(np.sort(weights), np.sort(expected.weights), atol=tolerance):
         return "its weights are right but at other keys, so look at the order of keys and values"
-    problem = scores_problem(weights, right.masked, hidden)
-    return f"its weights are wrong, first at {to_position(first_wrong)}: {problem}"
+    problem = scores_problem(weights, expected.masked, ~is_hidden)
+    return f"its weights are wrong, first at {to_position(worst_index)}: {problem}"
 
 
 def is_weighted_sum(case: Case, outcome: Outcome, weights: Array) -> bool:
     """Whether the output is `weights @ value` within about 1 %; NaN equals NaN."""
     assert isinstance(case.call, Call)
-    group_size = weights.shape[1] // case.call.value.shape[1]
-    value = np.repeat(case.call.value, group_size, axis=1)
     output = outcome.results["output"]
+    value = share_heads(case.call).value
     with np.errstate(all="ignore"):
-        return np.allclose(output, weights @ value, rtol=1e-2, atol=1e-2, equal_nan=True)
+        return np.allclose(output, weights @ value, rtol=0.01, atol=0.01, equal_nan=True)
 
 
 def row_sum_problem(
@@ -213,43 +260,51 @@ def row_sum_problem(
     tolerance: float,
     to_position: Callable[[Iterable[int]], list[int]],
 ) -> str:
-    """Describe a row of weights that does not sum to one; "" if there is none."""
+    """Describe the first query whose weights do not sum to one; "" if there is none.
+
+    Args:
+        weights: (b, h, m, n) weights.
+        expected: (b, h, m, n) right weights, which may sum to zero.
+        tolerance: how far a number may be off by rounding.
+        to_position: converts an index of the weights to the reader's layout.
+    """
     sums = weights.sum(axis=-1)
-    wrong_rows = np.argwhere(np.abs(sums - expected.sum(axis=-1)) > tolerance)
-    if not len(wrong_rows):
+    wrong_queries = np.argwhere(np.abs(sums - expected.sum(axis=-1)) > tolerance)
+    if not len(wrong_queries):
         return ""
-    with np.errstate(all="ignore"):
-        rescaled = weights / sums[..., None]
-    is_rescaled = np.allclose(rescaled, expected, atol=tolerance)
-    cause = "only their sum is wrong" if is_rescaled else "look at the softmax first"
-    row = tuple(wrong_rows[0])
-    position = to_position((*row, 0))[:-1]
-    return f"its weights sum to {sums[row]:.6g} at {position} instead of 1: {cause}"
+    with np.errstate(all="ignore"):  # a sum may be zero
+        rescaled_weights = weights / sums[..., None]
+    is_only_rescaled = np.allclose(rescaled_weights, expected, atol=tolerance)
+    cause = "only their sum is wrong" if is_only_rescaled else "look at the softmax first"
+    query = tuple(wrong_queries[0])
+    position = to_position((*query, 0))[:-1]  # without the key, which is last in every layout
+    return f"its weights sum to {sums[query]:.6g} at {position} instead of 1: {cause}"
 
 
-def scores_problem(weights: Array, masked: Array, hidden: Array) -> str:
+def scores_problem(weights: Array, masked_scores: Array, is_visible: Array) -> str:
     """Describe how the scores that gave the weights differ from the right masked scores.
 
-    The logarithm of the weights gives the scores up to a constant for each row.
+    The logarithm of the weights gives the scores up to a constant for each row, which
+    `centre_visible` removes.
     """
-    with np.errstate(all="ignore"):
-        scores = centre_visible(np.log(weights), ~hidden)
-    expected = centre_visible(masked, ~hidden)
+    with np.errstate(all="ignore"):  # hidden keys have weights of zero
+        scores = centre_visible(np.log(weights), is_visible)
+    expected = centre_visible(masked_scores, is_visible)
     # The factor by least squares; the lower bound avoids a division by zero.
-    factor = float((scores * expected).sum() / max((expected * expected).sum(), 1e-300))
-    atol = 1e-3 * np.abs(expected).max()
-    if np.allclose(scores, 0, atol=atol):
+    factor = float((scores * expected).sum() / max((expected**2).sum(), 1e-300))
+    tolerance = 1e-3 * np.abs(expected).max()
+    if np.allclose(scores, 0, atol=tolerance):
         return "all keys of a query have the same score, so its scores are lost before the softmax"
-    if np.allclose(scores, factor * expected, atol=atol):
+    if np.allclose(scores, factor * expected, atol=tolerance):
         if abs(factor - 1) < 1e-3:
             return "its scores are nearly right, so look for something small that is added to them"
         return f"the scores are {factor:.4g} times the right ones, so look at what multiplies them"
     return "the scores, or what the softmax subtracts from them, are the first wrong step"
 
 
-def centre_visible(scores: Array, visible: Array) -> Array:
+def centre_visible(scores: Array, is_visible: Array) -> Array:
     """Subtract from each row the mean of its visible scores, and set the hidden ones to zero."""
-    scores = np.where(visible, scores, 0.0)
-    count = np.maximum(visible.sum(axis=-1, keepdims=True), 1)
-    mean = scores.sum(axis=-1, keepdims=True) / count
-    return np.where(visible, scores - mean, 0.0)
+    scores = np.where(is_visible, scores, 0.0)
+    visible_count = np.maximum(is_visible.sum(axis=-1, keepdims=True), 1)
+    mean = scores.sum(axis=-1, keepdims=True) / visible_count
+    return np.where(is_visible, scores - mean, 0.0)
