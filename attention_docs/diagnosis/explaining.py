@@ -242,7 +242,7 @@ def describe_wrong_weights(
     if np.allclose(np.sort(weights), np.sort(expected.weights), atol=tolerance):
         return "its weights are right but at other keys, so look at the order of keys and values"
     problem = scores_problem(weights, expected.masked, ~is_hidden)
-    return f"its weights are wrong, first at {to_position(worst_index)}: {problem}"
+    return f"its weights are wrong, the worst at {to_position(worst_index)}: {problem}"
 
 
 def is_weighted_sum(case: Case, outcome: Outcome, weights: Array) -> bool:

@@ -198,7 +198,8 @@ UNKNOWN_MISTAKES = {
     ),
     "scores shifted by key": (
         {"product": lambda query, key: query @ key.swapaxes(-1, -2) + np.arange(key.shape[-2])},
-        "the scores, or what the softmax subtracts from them, are the first wrong step",
+        "its weights are wrong, the worst at [0, 0, 2, 0]: the scores, or what the softmax "
+        "subtracts from them, are the first wrong step",
     ),
     "scores lost": (
         {"product": lambda query, key: np.zeros((*query.shape[:-1], key.shape[-2]))},
