@@ -28,13 +28,13 @@ from attention_docs.render.numbers import short_number
 from attention_docs.render.references import step_name
 
 PANEL_NAME = "The sentence, step by step"
-HTML = """\
+PANEL_HTML = """\
 <aside class="panel" aria-label="{name}"><details open><summary>{name}</summary>
 <div class="switch" role="radiogroup" aria-label="The matrices are">{switch}</div>
 <div class="stages by-hand">{by_hand}</div>
 <div class="stages learned"><p>{note}</p>{learned}</div>
 <label class="all"><input type="checkbox">all steps</label></details></aside>"""
-CHOICE = '<label><input type="radio" name="matrices" value="{value}"{checked}>{text}</label>'
+CHOICE_HTML = '<label><input type="radio" name="matrices" value="{value}"{checked}>{text}</label>'
 CHOICES = {"by-hand": "set by hand", "learned": "learned"}
 # What the learned matrices share with those set by hand, which the build checks, and what not.
 SAME_AS_BY_HAND = "As by hand, <em>they</em> looks mostly at the first noun."
@@ -42,7 +42,7 @@ LEARNED_NOTE = (
     f"{SAME_AS_BY_HAND} But head 2 does it, features have numbers instead of names, and every "
     "page shows the whole model."
 )
-SIGN = "<p>Olive cells with − are negative.</p>"
+NEGATIVE_NOTE = "<p>Olive cells with − are negative.</p>"
 STAGE_HTML = """\
 <details class="stage{css_class}"{is_open}><summary>{operation}<b>{name}</b></summary>\
 <div class="figure-box">{svg}</div></details>"""
@@ -323,7 +323,7 @@ def side_panel(name: str, steps_of: StepsOf, add_insert: Callable[[str], str]) -
     by_hand = SIDE_PANELS[name]
     learned_weights = look_up_array("course_learned.weights_2", steps_of)
     claim(learned_weights[THEY, 0] > 0.5, SAME_AS_BY_HAND)
-    html = HTML.format(
+    html = PANEL_HTML.format(
         name=PANEL_NAME,
         switch=switch_html("learned" if name == "learned" else "by-hand"),
         by_hand=stages_html(by_hand, steps_of),
@@ -336,7 +336,7 @@ def side_panel(name: str, steps_of: StepsOf, add_insert: Callable[[str], str]) -
 def switch_html(chosen: str) -> str:
     """Return the choice between the matrices set by hand and the learned ones."""
     return "".join(
-        CHOICE.format(value=value, text=text, checked=" checked" if value == chosen else "")
+        CHOICE_HTML.format(value=value, text=text, checked=" checked" if value == chosen else "")
         for value, text in CHOICES.items()
     )
 
@@ -353,7 +353,7 @@ def stages_html(panel: SidePanel, steps_of: StepsOf) -> str:
     css_class = " next main" if panel.enlarged_key == "next" else " next"
     drawing = draw_next_word(*panel.next_word, steps_of)
     html += stage_html(panel.last_operation, drawing, css_class, is_open=True)
-    return html + SIGN if has_negative_number(panel, steps_of) else html
+    return html + NEGATIVE_NOTE if has_negative_number(panel, steps_of) else html
 
 
 def has_negative_number(panel: SidePanel, steps_of: StepsOf) -> bool:
