@@ -216,7 +216,8 @@ def _lay_out(name: str, x: Axis, y: Axis, right_margin: float) -> Plot:
     # The title is centred over the plot and may be wider than the plot.
     title_overhang = (text_width(name) - width) / 2
     height = max(HEIGHT, MIN_HEIGHT_PER_WIDTH * width)
-    return Plot(x, y, max(left_margin, title_overhang), 2.5 * LINE_HEIGHT, width, height)
+    left = max(left_margin, title_overhang)
+    return Plot(x, y, left=left, top=2.5 * LINE_HEIGHT, width=width, height=height)
 
 
 def _checked_curves(series: Sequence[Series], x: Axis, y: Axis) -> list[Curve]:

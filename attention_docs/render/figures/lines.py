@@ -103,23 +103,24 @@ def lines_panel(
         query = arguments.index("query", query, len(query_names))
     titles, roles = (sides, (None, None)) if sides else (("queries", "keys"), ("query", "key"))
     left = max(map(text_width, [*query_names, titles[0]])) + NAME_GAP
-    lines = Lines(matrix, query_names, key_names, left, left + length, row_height)
+    right = left + length
+    lines = Lines(matrix, query_names, key_names, left=left, right=right, row_height=row_height)
     fans, other_names = lines.draw_all() if query is None else lines.draw_of_query(query)
     body = [
-        title(lines.left - NAME_GAP, LINE_HEIGHT / 2, titles[0], roles[0], "end"),
-        title(lines.right + NAME_GAP, LINE_HEIGHT / 2, titles[1], roles[1], "start"),
+        title(left - NAME_GAP, LINE_HEIGHT / 2, titles[0], roles[0], "end"),
+        title(right + NAME_GAP, LINE_HEIGHT / 2, titles[1], roles[1], "start"),
         _tagged("".join(element("g", fan, class_="fan") for fan in fans), matrix),
         *other_names,
     ]
     height = lines.bottom
     if has_legend:
-        body.append(_legend(lines.left, lines.bottom + LINE_HEIGHT / 2, lines.largest))
+        body.append(_legend(left, lines.bottom + LINE_HEIGHT / 2, lines.largest))
         height += LINE_HEIGHT
-    title_end = lines.right + NAME_GAP + text_width(titles[1])
+    title_end = right + NAME_GAP + text_width(titles[1])
     lines_end = lines.names_end if query is None else lines.weights_end(query)
     width = max(lines_end, title_end) + RIGHT_MARGIN
     panel = Panel(width, height, "".join(body), lines.describe(query))
-    return panel if heading is None else _add_heading(panel, heading, left + length / 2)
+    return panel if heading is None else _add_heading(panel, heading, (left + right) / 2)
 
 
 class Lines(NamedTuple):

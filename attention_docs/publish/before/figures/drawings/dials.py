@@ -28,13 +28,14 @@ class Hand(NamedTuple):
 
 
 def dial(x: float, y: float, radius: float, hands: Sequence[Hand], length: float) -> str:
-    """Draw a dial with its centre at (x, y), whose radius stands for `length`."""
+    """Draw a circle around (x, y) with hands, whose radius stands for a hand of `length`."""
     r = f"{radius:g}"
-    ends = (f"{r} -{r}", f"{r} {r}", f"-{r} {r}", f"-{r} -{r}")
-    arcs = "".join(f"a{r} {r} 0 0 1 {end}" for end in ends)
-    rim = f"M{x - radius:g} {y:g}{arcs}z"
-    outline = element("path", d=rim, fill="none", stroke="currentColor", stroke_opacity=0.35)
-    return outline + "".join(_draw_hand((x, y), radius / length, hand) for hand in hands)
+    # From the left end clockwise, each to the end of the next quarter.
+    quarters = (f"{r} -{r}", f"{r} {r}", f"-{r} {r}", f"-{r} -{r}")
+    arcs = "".join(f"a{r} {r} 0 0 1 {end}" for end in quarters)
+    circle = f"M{x - radius:g} {y:g}{arcs}z"
+    rim = element("path", d=circle, fill="none", stroke="currentColor", stroke_opacity=0.35)
+    return rim + "".join(_draw_hand((x, y), radius / length, hand) for hand in hands)
 
 
 def _draw_hand(centre: Point, pixels_per_unit: float, hand: Hand) -> str:
