@@ -197,7 +197,8 @@ def tag_index(svg: str, matrix: np.ndarray, index: tuple[int, ...]) -> str:
 
 def inline_number(matrix: np.ndarray, index: tuple[int, ...]) -> str:
     """Return a number of a matrix as SVG for use within a text element."""
-    text, step = text_node(number(matrix[index])), step_name(matrix)
+    text = text_node(number(matrix[index]))
+    step = step_name(matrix)
     if not step:
         return text
     return element("tspan", text, data_val=f"{step}[{index_in_step(matrix, index)}]")

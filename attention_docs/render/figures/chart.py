@@ -37,7 +37,7 @@ LEADER_WIDTH = 14  # of the thin line from the end of a line to its name, where 
 LEADER_GAP, NAME_GAP = 4, 5  # before a leader, and between it and a name
 MAX_SHIFT = 4  # how far a name may be moved up without a leader
 RIGHT_MARGIN = 3  # on the right of the names
-TICK_GAP = 6  # between the plot and a tick on its left
+TICK_GAP, TICK_DROP = 6, 5  # between the plot and a tick on its left, and one below it
 DASHES = (None, "6 3", "2 3", "8 3 2 3")
 MARKERS = (
     "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",
@@ -222,7 +222,8 @@ def _lay_out(name: str, x: Axis, y: Axis, right_margin: float) -> Plot:
 
 def _checked_curves(series: Sequence[Series], x: Axis, y: Axis) -> list[Curve]:
     """Return each series as a curve, with a new style at each name."""
-    curves, style = [], -1
+    curves = []
+    style = -1
     for entry in series:
         if entry.name:
             style += 1
@@ -294,7 +295,8 @@ def _axis_data(plot: Plot) -> str:
 
 def _draw_names(curves: Sequence[Curve], plot: Plot) -> list[str]:
     """Write the name of each curve on the right of the plot, or above the end of a shorter line."""
-    body, complete_curves = [], []
+    body = []
+    complete_curves = []
     for curve in curves:
         x, y = plot.to_paper(curve.points[-1])
         if x > plot.right - 1:
@@ -328,7 +330,8 @@ def _draw_names_at_right(curves: Sequence[Curve], plot: Plot) -> list[str]:
 
 def _draw_legend(curves: Sequence[Curve], width: float) -> Panel:
     """Draw a sample and the name of each curve, in rows that fit into a width."""
-    body, x, y = [], 0.0, LINE_HEIGHT / 2
+    body = []
+    x, y = 0.0, LINE_HEIGHT / 2
     for curve in curves:
         entry_width = SAMPLE_WIDTH + SAMPLE_GAP + text_width(curve.name)
         if x and x + entry_width > width:
@@ -353,7 +356,7 @@ def _draw_axes(plot: Plot) -> list[str]:
     for tick, text in zip(plot.x.ticks, plot.x.tick_texts, strict=True):
         x = plot.x_on_paper(tick)
         body.append(element("path", d=f"M{x:.1f} {plot.top}v{plot.height:g}", **faint))
-        body.append(label(x, plot.bottom + LINE_HEIGHT / 2 + 5, text))
+        body.append(label(x, plot.bottom + LINE_HEIGHT / 2 + TICK_DROP, text))
     for tick, text in zip(plot.y.ticks, plot.y.tick_texts, strict=True):
         y = plot.y_on_paper(tick)
         body.append(element("path", d=f"M{plot.left:.1f} {y:.1f}h{plot.width:g}", **faint))

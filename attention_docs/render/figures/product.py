@@ -20,7 +20,8 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import number
 
 GAP = 30  # between A or B and their product
-TITLE_GAP = 2  # between the title of a matrix and its cells
+LABEL_MARGIN = 8  # beside the labels of rows
+TITLE_GAP, TITLE_MARGIN = 2, 4  # below the title of a matrix, and below that of B with its labels
 Triple = Sequence[str]
 
 
@@ -136,8 +137,8 @@ def _lay_out(
 
     There is room for the titles above B, and for the labels of rows on the left of A.
     """
-    left = max(map(text_width, row_labels)) + 8
-    top = 2 * LINE_HEIGHT + 4
+    left = max(map(text_width, row_labels)) + LABEL_MARGIN
+    top = 2 * LINE_HEIGHT + TITLE_MARGIN
     right = left + a.shape[1] * cell[0] + GAP
     bottom = top + b.shape[0] * cell[1] + GAP
     return (

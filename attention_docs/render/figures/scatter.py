@@ -271,7 +271,8 @@ def _draw_outlines(sets: Sequence[Points], to_paper: Projection) -> list[str]:
 
 def _draw_outline(points: Points, to_paper: Projection) -> list[str]:
     """Draw the faces and edges between points: a triangle or a tetrahedron, for example."""
-    positions, paint = to_paper(points.coordinates), colour(points.role)
+    positions = to_paper(points.coordinates)
+    paint = colour(points.role)
     corners = ["{:.1f} {:.1f}".format(*position) for position in positions]
     # Overlapping faces add up, so the faces of a solid are fainter than a single triangle.
     opacity = 0.06 if len(corners) > 3 else 0.12
@@ -300,7 +301,8 @@ def _styles(sets: Sequence[Points]) -> range:
 
 def _draw_labelled_markers(style: int, points: Points, to_paper: Projection) -> list[str]:
     """Draw the points of a set, each with its label and with the coordinates as its tooltip."""
-    positions, body = to_paper(points.coordinates), []
+    body = []
+    positions = to_paper(points.coordinates)
     middle_y = positions[:, 1].mean()
     for row, ((x, y), text) in enumerate(zip(positions, points.labels, strict=True)):
         is_lower_corner = points.outlined and y > middle_y
@@ -326,7 +328,8 @@ def _draw_marker(
     style: int, points: Points, x: float, y: float, *children: str, **attributes: Any
 ) -> str:
     """Draw a ring, a disc or another shape at (x, y), in the colour of its set."""
-    paint, shape = colour(points.role), SHAPES[style % len(SHAPES)]
+    paint = colour(points.role)
+    shape = SHAPES[style % len(SHAPES)]
     # With these pointer events, the inside of a ring shows the tooltip, too.
     ring = {"fill": "none", "stroke": paint, "pointer_events": "all"}
     look = ring if shape == RING else {"fill": paint}
@@ -336,7 +339,8 @@ def _draw_marker(
 
 def _draw_legend(sets: Sequence[Points], y: float) -> tuple[list[str], float]:
     """Draw the marker and the name of each set in a row at y; return them and the row's width."""
-    body, x = [], MARGIN / 2
+    body = []
+    x = MARGIN / 2
     for style, points in zip(_styles(sets), sets, strict=True):
         body.append(_draw_marker(style, points, x, y))
         body.append(label(x + 12, y, points.name, "start"))

@@ -202,7 +202,8 @@ def figure(panel: Panel, name: str, css_class: str = "drawing") -> Html:
 
 def below(panels: Sequence[Panel], name: str) -> Panel:
     """Stack panels in one panel, with a gap of one line between them."""
-    body, y = "", 0.0
+    body = ""
+    y = 0.0
     for panel in panels:
         body += translated(0, y, panel.body)
         y += panel.height + LINE_HEIGHT
