@@ -27,6 +27,9 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import number
 
 WORD_HEIGHT, WORD_RADIUS, WORD_GAP = 28, 8, 8
+WORDS_MARGIN = 2.0  # beside a row of words
+WORDS_GAP = 2.5 * LINE_HEIGHT  # between two rows, with room for an arc
+ARC_TOP = 2.0 * LINE_HEIGHT  # the room for the first arc
 # Before a word to be predicted: the room for an arrow, and the arrow's middle in it.
 PREDICTION_WIDTH, PREDICTION_X = 28, 10
 # An arc from word to word rises above the boxes, from which its ends keep a distance.
@@ -34,7 +37,9 @@ ARC_HEIGHT, ARC_GAP = 30, 2
 ARC_HEAD_LENGTH, ARC_HEAD_HALF_WIDTH = 8, 4
 # The length of the axes of a plane, of 1 on paper, and of an arrowhead, with half of its width.
 AXIS_LENGTH, UNIT, PLANE_HEAD = 2, 90, (9, 4)
+ARROW_NAME_GAP = 6  # from the tip of an arrow to its name, to the right and up
 ROW_HEIGHT = 24
+NAME_MARGIN, NAME_GAP = 4, 8  # before the name of a labelled row, and after it
 # The widths of the numbers of a row and of a matrix, and the room for the labels of the row.
 ROW_CELL_WIDTH, MATRIX_CELL_WIDTH, ROW_LABELS_WIDTH = 50, 56, 76
 MATRIX_GAP, PRODUCT_GAP = 30, 12  # beside the matrix and below it
@@ -48,22 +53,26 @@ def boxed_words_panel(sentences: Sequence[Sequence[str]], pronoun: int, noun: in
         pronoun: the index of the pronoun.
         noun: the index of its noun.
     """
-    body, right_ends, y = [], [], 2.0 * LINE_HEIGHT
+    body = []
+    right_ends = []
+    y = ARC_TOP
     for words in sentences:
         starts = _word_starts(words, pronoun)
         middles = [start + box_width(word) / 2 for start, word in zip(starts, words, strict=True)]
         body += _draw_words(words, starts, y, pronoun, noun)
         body.append(_draw_arc((middles[pronoun], y), (middles[noun], y)))
         right_ends.append(starts[-1] + box_width(words[-1]))
-        y += WORD_HEIGHT + 2.5 * LINE_HEIGHT
+        y += WORD_HEIGHT + WORDS_GAP
     texts = (f"“{' '.join(words[:-1])}” goes on with “{words[-1]}”" for words in sentences)
     description = "; ".join(texts) + ". An arc leads from the pronoun to its noun."
-    return Panel(max(right_ends) + 2, y - 2.3 * LINE_HEIGHT, "".join(body), description)
+    height = y - WORDS_GAP + 0.2 * LINE_HEIGHT
+    return Panel(max(right_ends) + WORDS_MARGIN, height, "".join(body), description)
 
 
 def _word_starts(words: Sequence[str], pronoun: int) -> list[float]:
     """Return the left side of the box of each word, with room for arrows after the pronoun."""
-    starts, x = [], 2.0
+    starts = []
+    x = WORDS_MARGIN
     for i, word in enumerate(words):
         if i > pronoun:
             x += PREDICTION_WIDTH
@@ -123,7 +132,8 @@ def arrows_panel(name: str, features: Sequence[str], arrows: Sequence[Arrow]) ->
     """Draw arrows from zero in a plane of two features, whose axes end at `AXIS_LENGTH`."""
     left = top = 2 * LINE_HEIGHT
     right, bottom = left + AXIS_LENGTH * UNIT, top + AXIS_LENGTH * UNIT
-    grid_lines, ticks = "", []
+    grid_lines = ""
+    ticks = []
     for tick in range(AXIS_LENGTH + 1):
         x, y = left + tick * UNIT, bottom - tick * UNIT
         grid_lines += f"M{x:g} {top:g}V{bottom:g}M{left:g} {y:g}H{right:g}"
@@ -153,7 +163,9 @@ def _draw_arrow(arrow: Arrow, zero: Point) -> str:
     if not arrow.name:
         return svg
     x, y = vector_tip(arrow.vector, zero, UNIT)
-    return svg + label(x + 6, y - 6, arrow.name, "start", fill=colour(arrow.role))
+    return svg + label(
+        x + ARROW_NAME_GAP, y - ARROW_NAME_GAP, arrow.name, "start", fill=colour(arrow.role)
+    )
 
 
 class LabelledRow(NamedTuple):
@@ -168,11 +180,14 @@ class LabelledRow(NamedTuple):
 
 def labelled_rows_panel(name: str, rows: Sequence[LabelledRow]) -> Panel:
     """Draw rows of numbers, one above the other, each with the labels of its columns."""
-    left = max(text_width(row.name) for row in rows) + 12
+    left = NAME_MARGIN + max(text_width(row.name) for row in rows) + NAME_GAP
     widest_label = max(text_width(text) for row in rows for text in row.labels)
     widest_number = max(cells.width_for_numbers(row.numbers) for row in rows)
-    cell = (max(widest_label + 6, widest_number), ROW_HEIGHT)
-    y, body, descriptions, right_ends = 3 * LINE_HEIGHT, [], [], []
+    cell = (max(widest_label + cells.LABEL_GAP, widest_number), ROW_HEIGHT)
+    body = []
+    descriptions = []
+    right_ends = []
+    y = 3 * LINE_HEIGHT
     for row in rows:
         grid = cells.Grid(left, y, cell, *row.numbers.shape)
         body.append(_draw_labelled_row(row, grid))
@@ -192,7 +207,7 @@ def _draw_labelled_row(row: LabelledRow, grid: cells.Grid) -> str:
     scale = scale_of(kind, row.name, row.numbers, row.role)
     name_style = {"fill": colour(row.role), "font_weight": "bold"}
     drawing = (
-        label(grid.x - 8, grid.middle_y, row.name, "end", **name_style)
+        label(grid.x - NAME_GAP, grid.middle_y, row.name, "end", **name_style)
         + cells.draw_column_labels(grid, row.labels)
         + cells.draw_cells(grid, row.numbers, scale)
     )
@@ -219,7 +234,8 @@ def output_projection_panel(
         output: (1, d_model) what the heads add to the word.
         features: the names of the d_model features, of which each head returns the first d_v.
     """
-    top, head_size = 3 * LINE_HEIGHT, len(w_o) // 2
+    top = 3 * LINE_HEIGHT
+    head_size = len(w_o) // 2
     cell = (MATRIX_CELL_WIDTH, ROW_HEIGHT)
     column_grid = cells.Grid(ROW_LABELS_WIDTH, top, (ROW_CELL_WIDTH, ROW_HEIGHT), len(w_o), 1)
     w_o_grid = cells.Grid(column_grid.right + MATRIX_GAP, top, cell, *w_o.shape)
@@ -238,7 +254,7 @@ def output_projection_panel(
     body = [
         title(column_grid.middle_x, top - LINE_HEIGHT / 2, word, "output"),
         title(w_o_grid.middle_x, LINE_HEIGHT / 2, "W_O", None),
-        title(output_grid.x - 6, output_grid.middle_y, output_name, "output", "end"),
+        title(output_grid.x - cells.LABEL_GAP, output_grid.middle_y, output_name, "output", "end"),
         vertical_label(LINE_HEIGHT / 2, top + w_o_grid.height / 4, "head 1"),
         vertical_label(LINE_HEIGHT / 2, top + w_o_grid.height * 3 / 4, "head 2"),
         cells.draw_row_labels(column_grid, 2 * list(features[:head_size])),

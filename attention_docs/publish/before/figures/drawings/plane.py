@@ -124,7 +124,8 @@ def draw_vector(vector: Vector, zero: Point, pixels_per_unit: float) -> str:
     zero_x, zero_y = zero
     tip_x, tip_y = vector_tip(vector.position, zero, pixels_per_unit)
     angle = math.atan2(tip_y - zero_y, tip_x - zero_x)  # clockwise, as in SVG
-    paint, reference = colour(vector.role), row_reference(vector.position, 0)
+    paint = colour(vector.role)
+    reference = row_reference(vector.position, 0)
     at_tip = f"translate({tip_x:g} {tip_y:g})"
     if vector.is_arrow:
         ends = {"x1": zero_x, "y1": zero_y, "x2": tip_x, "y2": tip_y}

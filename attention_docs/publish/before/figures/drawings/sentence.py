@@ -122,7 +122,8 @@ def real_sentence_html() -> str:
     words = ""
     for query in range(REAL_LENGTH):
         weights = np.array(record["weights"][query][: query + 1])
-        words += word_html(REAL_NAME, tokens, weights, list(map(measured_html, weights)), ".")
+        digits = [measured_html(weight) for weight in weights]
+        words += word_html(REAL_NAME, tokens, weights, digits, reason_ending=".")
     layer, head = record["head"]
     next_word = tokens[REAL_LENGTH]
     measured_by = (
@@ -155,6 +156,7 @@ def word_html(
         reason_ending: the end of the sentence that says what the largest weight means.
     """
     query = len(digits) - 1
+    # An arc goes from the middle of one word to that of another, between their two tracks.
     shares = "".join(
         SHARE_HTML.format(
             classes="share own" if key == query else "share",

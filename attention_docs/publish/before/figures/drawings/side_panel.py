@@ -126,6 +126,7 @@ class SidePanel(NamedTuple):
 SCORES_SYMBOLS = {"scores": "S", "scaled scores": "S/√3", "masked scaled scores": "Z"}
 # What leads to weights from their scores, and from the words if the scores are not shown.
 SOFTMAX, ATTENTION = "softmax of each row", "queries with keys, mask, softmax"
+AVERAGE = "average of the values"  # what leads from weights to an output
 # What the index of a head, such as ₁ in the symbol Q₁, adds to the name of a stage.
 OF_HEAD = {"": "", "₁": " of head 1", "₂": " of head 2"}
 
@@ -162,10 +163,10 @@ def values_matrix(step: str, symbol: str = "V") -> StageMatrix:
 def output_stage(step: str, values: StageMatrix | None = None, head: str = "") -> Stage:
     """Return the stage of an attention output, with the values on its left if they are given."""
     output = StageMatrix(f"H{head}" if head else "O", "output", step)
-    operation, name = "average of the values", f"output {output.symbol}"
+    name = f"output {output.symbol}"
     if values is None:
-        return Stage("output", operation, name, (output,))
-    return Stage("output", operation, f"values {values.symbol}, {name}", (values, output))
+        return Stage("output", AVERAGE, name, (output,))
+    return Stage("output", AVERAGE, f"values {values.symbol}, {name}", (values, output))
 
 
 def block_stage(step: str) -> Stage:
@@ -386,8 +387,8 @@ def draw_stage(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
         drawings.append(draw_matrix(matrix, numbers, grid, is_enlarged, has_row_words=not drawings))
         descriptions.append(describe(matrix, numbers))
         x = grid.right + MATRIX_GAP + SYMBOL_WIDTH
-    body, description = "".join(drawings), " ".join(descriptions)
-    return Panel(grid.right, grid.bottom, body, description, name=stage.name)
+    description = " ".join(descriptions)
+    return Panel(grid.right, grid.bottom, "".join(drawings), description, name=stage.name)
 
 
 def cell_size(matrix: StageMatrix, numbers: np.ndarray, is_enlarged: bool) -> tuple[float, float]:
@@ -448,8 +449,9 @@ def draw_next_word(step: str, row: int | None, steps_of: StepsOf) -> Panel:
         bar_row, column = divmod(most_probable_first.index(i), BAR_COLUMNS)
         x, y = column * BAR_COLUMN_WIDTH, bar_row * BAR_ROW_HEIGHT
         bars.append(cells.tag_index(draw_bar(x, y, probability), probabilities, (i,)))
-        middle, name_end = y + BAR_ROW_HEIGHT / 2, x + BAR_X - cells.LABEL_GAP
-        names.append(label(name_end, middle, word, "end", pointer_events="none"))
+        name_end = x + BAR_X - cells.LABEL_GAP
+        name = label(name_end, y + BAR_ROW_HEIGHT / 2, word, "end", pointer_events="none")
+        names.append(name)
     attributes = {"data_val": step_name(probabilities), "data_short": ""}
     group = element("g", *bars, **attributes, fill=colour("output"))
     in_words = (
@@ -474,7 +476,8 @@ def draw_bar(x: float, y: float, probability: float) -> str:
         height=BAR_ROW_HEIGHT - 2 * BAR_MARGIN,
         data_full=BAR_WIDTH,
     )
-    number_end, middle = x + BAR_COLUMN_WIDTH - cells.LABEL_GAP, y + BAR_ROW_HEIGHT / 2
+    number_end = x + BAR_COLUMN_WIDTH - cells.LABEL_GAP
+    middle = y + BAR_ROW_HEIGHT / 2
     number = label(number_end, middle, short_number(probability), "end", fill=colour(None))
     # An invisible box, so that a click between the word and the number reaches the bar.
     size = {"width": BAR_COLUMN_WIDTH, "height": BAR_ROW_HEIGHT}

@@ -33,7 +33,7 @@ def scores_figure(
     queries: Words = None,
     keys: Words = None,
 ) -> Html:
-    """Draw the product of queries and keys, with one score marked."""
+    """Draw the product of queries and keys; the score in a row and a column is marked."""
     return product_figure(
         steps["Q"],
         steps["K"].T,
@@ -118,7 +118,7 @@ def output_figure(
     keys: Words = None,
     features: Words = None,
 ) -> Html:
-    """Draw the product of weights and values, with one number of the output marked."""
+    """Draw the product of weights and values; the output in a row and a column is marked."""
     return product_figure(
         steps["weights"],
         steps["V"],
