@@ -77,27 +77,17 @@ def _cache_step(steps: Mapping[str, Array], length: int) -> Panel:
     step_title = f"step {step}" if step else "the prompt"
     new_words = slice(length - 1 if step else 0, length)
     layout = _lay_out_cache(steps, new_words)
-    matrices = (
-        (layout.query, "Q", "query", steps["Q"][new_words]),
-        (layout.key, "K", "key", steps["K"][:length].T),
-        (layout.value, "V", "value", steps["V"][:length].T),
-        (layout.output, "output", "output", steps["output"][new_words]),
-    )
+    multiplications = _multiplications(steps, step)
+    bars_y = layout.weights.y + len(words) * WEIGHT_CELL[1] + LINE_HEIGHT
     body = [
         *_cache_titles(layout),
         cells.draw_upward_labels(layout.value, words[:length]),
         cells.draw_row_labels(layout.weights._replace(x=WORDS_WIDTH), words[:length]),
         _future_cells(layout, len(words)),
         *_draw_weights(steps["weights"], layout.weights, new_words.start),
+        *_draw_cached_matrices(steps, layout, new_words),
+        translated(0, bars_y, multiplications.body),
     ]
-    for grid, step_name, role, matrix in matrices:
-        scale = scale_of("diverging", step_name, steps[step_name], role)
-        body.append(cells.draw_cells(grid, matrix, scale, None, has_numbers=False))
-    for grid, role in ((layout.key, "key"), (layout.value, "value")):
-        body += [cells.draw_mark(grid, (None, column), role) for column in range(length)[new_words]]
-    multiplications = _multiplications(steps, step)
-    bars_y = layout.weights.y + len(words) * WEIGHT_CELL[1] + LINE_HEIGHT
-    body.append(translated(0, bars_y, multiplications.body))
     cached_words = f"The cache has the keys and values of {', '.join(words[:length])}."
     return Panel(
         layout.output.right,
@@ -106,6 +96,26 @@ def _cache_step(steps: Mapping[str, Array], length: int) -> Panel:
         f"{cached_words} {multiplications.description}",
         name=f"{step_title}: {' '.join(words[new_words])}",
     )
+
+
+def _draw_cached_matrices(
+    steps: Mapping[str, Array], layout: CacheLayout, new_words: slice
+) -> list[str]:
+    """Draw the query and the output of the new words, and the cache, with the new words framed."""
+    length = new_words.stop
+    matrices = (
+        (layout.query, "Q", "query", steps["Q"][new_words]),
+        (layout.key, "K", "key", steps["K"][:length].T),
+        (layout.value, "V", "value", steps["V"][:length].T),
+        (layout.output, "output", "output", steps["output"][new_words]),
+    )
+    body = []
+    for grid, step_name, role, matrix in matrices:
+        scale = scale_of("diverging", step_name, steps[step_name], role)
+        body.append(cells.draw_cells(grid, matrix, scale, None, has_numbers=False))
+    for grid, role in ((layout.key, "key"), (layout.value, "value")):
+        body += [cells.draw_mark(grid, (None, column), role) for column in range(length)[new_words]]
+    return body
 
 
 def _lay_out_cache(steps: Mapping[str, Array], new_words: slice) -> CacheLayout:

@@ -138,12 +138,7 @@ def _query_and_keys(query: Array, hands: Array, scores: Array) -> Panel:
         _line(centre, tip, "query", stroke_width=2.5, data_val=reference),
         label(tip[0] + 8, tip[1], "query of pass", "start", fill=colour("query")),
     ]
-    for row, (word, (right, down, anchor)) in enumerate(KEY_LABELS.items()):
-        tip = _tip(centre, hands[row], KEY_LENGTH * HAND_LENGTH)
-        reference = row_reference(hands, row)
-        body.append(_line(centre, tip, "key", stroke_width=5, data_val=reference))
-        score = cells.inline_number(scores, (row,))
-        body.append(label(tip[0] + right, tip[1] + down, f"{word} ", anchor, score))
+    body += _draw_keys(centre, hands, scores)
     from_pass_to_birds = hands[PASS].tolist(), hands[BIRDS].tolist()
     body.append(_turn_arrow(centre, 4.4 * HAND_LENGTH, *from_pass_to_birds, is_clockwise=False))
     beside_arrow = _tip(centre, (0.9, 0.44), QUERY_LENGTH * HAND_LENGTH)
@@ -157,6 +152,18 @@ def _query_and_keys(query: Array, hands: Array, scores: Array) -> Panel:
         f"Scores: {words}.",
         name=name,
     )
+
+
+def _draw_keys(centre: Point, hands: Array, scores: Array) -> list[str]:
+    """Draw each key as a thick line, with its word and its score at the tip."""
+    body = []
+    for row, (word, (right, down, anchor)) in enumerate(KEY_LABELS.items()):
+        tip = _tip(centre, hands[row], KEY_LENGTH * HAND_LENGTH)
+        reference = row_reference(hands, row)
+        body.append(_line(centre, tip, "key", stroke_width=5, data_val=reference))
+        score = cells.inline_number(scores, (row,))
+        body.append(label(tip[0] + right, tip[1] + down, f"{word} ", anchor, score))
+    return body
 
 
 def _tip(centre: Point, hand: Sequence[float] | Array, length: float) -> Point:

@@ -1,6 +1,6 @@
 """The figure of the page on latent attention."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -94,36 +94,48 @@ def absorption(steps_of: StepsOf) -> Html:
     same scores take fewer multiplications. The output is such a product, too, of the weights, the
     latents and $W_{UV}$. A strong colour is a number far from zero, and olive ones are negative."""
     steps = steps_of("latent_attention")
-    query, latents, weights = steps["query"], steps["latents"], steps["weights"]
-    up_k, up_v = steps["W_up_K"], steps["W_up_V"]
-    scores, output = steps["content_scores"], steps["output"]
-    absorbed_query, blended = steps["query_absorbed"], steps["blended_latents"]
-    claim(np.allclose(absorbed_query @ latents.T, scores), "the same scores")
-    claim(np.allclose(blended @ up_v, output), "The output is such a product, too")
-    of_scores = (
-        Factor("query", query.shape, "query"),
-        Factor("W_UK ᵀ", up_k.T.shape),
-        Factor("latents", latents.T.shape, "input"),
-    )
-    of_output = (
-        Factor("weights", weights.shape, "weights"),
-        Factor("latents", latents.shape, "input"),
-        Factor("W_UV", up_v.shape),
+    absorbed_scores = steps["query_absorbed"] @ steps["latents"].T
+    claim(np.allclose(absorbed_scores, steps["content_scores"]), "the same scores")
+    absorbed_output = steps["blended_latents"] @ steps["W_up_V"]
+    claim(np.allclose(absorbed_output, steps["output"]), "The output is such a product, too")
+    score_products = _score_products(steps)
+    key_by_key, absorbed = score_products
+    claim(absorbed.multiplications < key_by_key.multiplications, "fewer multiplications")
+    products = [*score_products, *_output_products(steps)]
+    return player([_draw_product(product) for product in products], "One product, two brackets")
+
+
+def _score_products(steps: Mapping[str, Array]) -> list[BracketedProduct]:
+    """Return the scores as a product whose bracket computes keys, or changes the query."""
+    _, words = examples.labels("latent_attention", "content_scores")
+    query, scores = steps["query_absorbed"], steps["content_scores"]
+    factors = (
+        Factor("query", steps["query"].shape, "query"),
+        Factor("W_UK ᵀ", steps["W_up_K"].T.shape),
+        Factor("latents", steps["latents"].T.shape, "input"),
     )
     keys = Factor("keys", steps["keys"].T.shape, "key")
-    values = Factor("values", steps["values"].shape, "value")
-    changed_query = Factor("changed query", absorbed_query.shape, "query", absorbed_query)
-    blend = Factor("blended latents", blended.shape, "input", blended)
-    _, words = examples.labels("latent_attention", "content_scores")
-    products = [
-        BracketedProduct("scores", "key by key", of_scores, 1, keys, scores, words),
-        BracketedProduct("scores", "absorbed", of_scores, 0, changed_query, scores, words),
-        BracketedProduct("output", "value by value", of_output, 1, values, output),
-        BracketedProduct("output", "absorbed", of_output, 0, blend, output),
+    changed_query = Factor("changed query", query.shape, "query", query)
+    return [
+        BracketedProduct("scores", "key by key", factors, 1, keys, scores, words),
+        BracketedProduct("scores", "absorbed", factors, 0, changed_query, scores, words),
     ]
-    key_by_key, absorbed = products[:2]
-    claim(absorbed.multiplications < key_by_key.multiplications, "fewer multiplications")
-    return player([_draw_product(product) for product in products], "One product, two brackets")
+
+
+def _output_products(steps: Mapping[str, Array]) -> list[BracketedProduct]:
+    """Return the output as a product whose bracket computes values, or blends the latents."""
+    blended_latents, output = steps["blended_latents"], steps["output"]
+    factors = (
+        Factor("weights", steps["weights"].shape, "weights"),
+        Factor("latents", steps["latents"].shape, "input"),
+        Factor("W_UV", steps["W_up_V"].shape),
+    )
+    values = Factor("values", steps["values"].shape, "value")
+    blend = Factor("blended latents", blended_latents.shape, "input", blended_latents)
+    return [
+        BracketedProduct("output", "value by value", factors, 1, values, output),
+        BracketedProduct("output", "absorbed", factors, 0, blend, output),
+    ]
 
 
 def _draw_product(product: BracketedProduct) -> Panel:

@@ -89,13 +89,13 @@ def _pass_step(
     for symbol, matrix in matrices.items():
         grid, role = grids[symbol], ROLE_OF_SYMBOL[symbol[-1]]
         body.append(title(grid.middle_x, grid.y - LINE_HEIGHT / 2, symbol, role))
-        if symbol not in (*sources, result, *computed_before):
+        if symbol in (*sources, result, *computed_before):
+            kind = "sequential" if symbol == "A" else "diverging"
+            scale = scale_of(kind, symbol, matrix, role)
+            body.append(cells.draw_cells(grid, matrix, scale, None, has_numbers=False))
+            descriptions.append(cells.describe(symbol, matrix))
+        else:
             body.append(cells.draw_grid_lines(grid))
-            continue
-        kind = "sequential" if symbol == "A" else "diverging"
-        scale = scale_of(kind, symbol, matrix, role)
-        body.append(cells.draw_cells(grid, matrix, scale, None, has_numbers=False))
-        descriptions.append(cells.describe(symbol, matrix))
         if symbol in sources:
             body.append(cells.draw_mark(grid, (None, None), role))
     left, right = sorted([grids[sources[0]], grids[result]])

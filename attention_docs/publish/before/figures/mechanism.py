@@ -330,14 +330,33 @@ def head_blocks(steps_of: StepsOf) -> Html:
     claim(is_wrong_head, "With the reshape alone, the first block has all of token 1")
     has_token_and_half = set(first_block.flat) == {*x[0], *x[1, :width]}
     claim(has_token_and_half, "all of token 1 and half of token 2")
-    # For each number of X: its indices, its place in memory, and what its indices become.
-    token, column = np.indices(x.shape)
+    is_second_head = np.indices(x.shape)[1] >= width
+    panels = [
+        _framed_numbers(name, x, rows, columns, is_dashed=is_second_head)
+        for name, (rows, columns) in _places_of_numbers(tokens, heads, width).items()
+    ]
+    return player(panels, "Cutting a list into heads")
+
+
+def _places_of_numbers(
+    tokens: int, heads: int, width: int
+) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+    """Return the row and the column on paper of each number of X, for each way to arrange them.
+
+    Between the blocks of heads or tokens is a gap of half a cell or more.
+
+    Args:
+        tokens: the number of rows of X.
+        heads: the number of heads.
+        width: the number of features of a head; X has as many columns for each head.
+    """
+    token, column = np.indices((tokens, heads * width))
     head, feature = np.divmod(column, width)
-    address = token * x.shape[1] + column
+    address = token * heads * width + column  # in memory, row by row
+    # What the reshape alone takes for the head, the token and the feature.
     wrong_head, address_in_block = np.divmod(address, tokens * width)
     wrong_token, wrong_feature = np.divmod(address_in_block, width)
-    # The row and the column of each number on paper, with half a cell or more between blocks.
-    states = {
+    return {
         "all heads side by side, n × h d": (token, column),
         "in memory, one list": (np.zeros_like(address), address),
         "reshape, n × h × d": (token * (heads + 0.5) + head, feature),
@@ -347,11 +366,6 @@ def head_blocks(steps_of: StepsOf) -> Html:
             wrong_head * (width + 1.5) + wrong_feature,
         ),
     }
-    panels = [
-        _framed_numbers(name, x, rows, columns, is_dashed=head == 1)
-        for name, (rows, columns) in states.items()
-    ]
-    return player(panels, "Cutting a list into heads")
 
 
 def _framed_numbers(
@@ -369,21 +383,9 @@ def _framed_numbers(
     body = []
     for index, value in np.ndenumerate(matrix):
         x, y = float(columns[index] * NUMBER_SIDE + 2), float(rows[index] * NUMBER_SIDE + 2)
-        frame = element(
-            "rect",
-            x=x,
-            y=y,
-            width=FRAME_SIDE,
-            height=FRAME_SIDE,
-            rx=4,
-            fill="none",
-            stroke=colour("second" if is_dashed[index] else "first"),
-            stroke_width=2,
-            stroke_dasharray="4 3" if is_dashed[index] else None,
-            pointer_events="all",
-        )
         digits = label(x + FRAME_SIDE / 2, y + FRAME_SIDE / 2, number(value), fill=colour(None))
-        body.append(cells.tag_index(frame + digits, matrix, index))
+        framed_digits = _frame(x, y, bool(is_dashed[index])) + digits
+        body.append(cells.tag_index(framed_digits, matrix, index))
     by_row_and_column = np.lexsort((columns.ravel(), rows.ravel()))
     numbers = ", ".join(number(matrix.flat[i]) for i in by_row_and_column)
     return Panel(
@@ -392,4 +394,21 @@ def _framed_numbers(
         element("g", *body, data_val=step_name(matrix), fill=FILLS["input"]),
         f"{name}: {numbers}, row by row.",
         name=name,
+    )
+
+
+def _frame(x: float, y: float, is_dashed: bool) -> str:
+    """Draw a frame with its upper left corner at (x, y); a click anywhere in it reaches it."""
+    return element(
+        "rect",
+        x=x,
+        y=y,
+        width=FRAME_SIDE,
+        height=FRAME_SIDE,
+        rx=4,
+        fill="none",
+        stroke=colour("second" if is_dashed else "first"),
+        stroke_width=2,
+        stroke_dasharray="4 3" if is_dashed else None,
+        pointer_events="all",
     )

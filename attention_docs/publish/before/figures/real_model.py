@@ -360,20 +360,9 @@ def _draw_enlarged(tokens: Sequence[str], rows: Rows, name: str) -> Panel:
     """
     margin = max(map(text_width, tokens)) + 8
     grid = cells.Grid(LINE_HEIGHT + margin, 1.4 * LINE_HEIGHT, CELL, len(tokens), len(tokens))
-    scale = Scale("sequential", 0, 100, "weights")
-    width, height = CELL
-    boxes, numbers = [], []
-    for row, percents in enumerate(rows):
-        for column, percent in enumerate(percents):
-            if percent:
-                corner = f"M{grid.x + width * column:g} {grid.y + height * row:g}"
-                box = f"{corner}h{width}v{height}h-{width}z"
-                boxes.append(element("path", d=box, **scale.paint(percent)))
-                numbers.append(label(*grid.centre(row, column), number(percent)))
     body = [
         title(grid.middle_x, LINE_HEIGHT / 2, name, "weights"),
-        element("g", *boxes, class_="boxes", **scale.group),
-        element("g", *numbers, class_="numbers"),
+        *_percents(grid, rows),
         _stairs(grid),
         cells.draw_row_labels(grid, tokens),
         *(_label_below(grid, column, token) for column, token in enumerate(tokens)),
@@ -386,6 +375,24 @@ def _draw_enlarged(tokens: Sequence[str], rows: Rows, name: str) -> Panel:
     )
     description = f"The largest weight that each token gives, in percent: {largest}."
     return Panel(grid.right, grid.bottom + margin + LINE_HEIGHT, "".join(body), description)
+
+
+def _percents(grid: cells.Grid, rows: Rows) -> list[str]:
+    """Draw the weights that are not zero: a group of coloured boxes, and one of their numbers."""
+    scale = Scale("sequential", 0, 100, "weights")
+    width, height = grid.cell
+    boxes, numbers = [], []
+    for row, percents in enumerate(rows):
+        for column, percent in enumerate(percents):
+            if percent:
+                corner = f"M{grid.x + width * column:g} {grid.y + height * row:g}"
+                box = f"{corner}h{width}v{height}h-{width}z"
+                boxes.append(element("path", d=box, **scale.paint(percent)))
+                numbers.append(label(*grid.centre(row, column), number(percent)))
+    return [
+        element("g", *boxes, class_="boxes", **scale.group),
+        element("g", *numbers, class_="numbers"),
+    ]
 
 
 def _stairs(grid: cells.Grid) -> str:
