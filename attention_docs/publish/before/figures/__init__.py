@@ -7,5 +7,6 @@ worked examples, and its docstring is its caption, in Markdown.
 import importlib
 import pkgutil
 
+# Importing a module registers its figures.
 for module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{module.name}")

@@ -63,7 +63,7 @@ WEIGHTS_OF_WORDS: dict[str, Any] = {
     "role": "weights",
     "scale": "sequential",
 }
-# The columns of the vocabulary that are shown where it is too wide.
+# The words whose columns are drawn where the whole vocabulary would be too wide.
 ENDINGS = ["fly", "sail", "."]
 ENDING_COLUMNS = [VOCABULARY.index(word) for word in ENDINGS]
 
@@ -74,10 +74,10 @@ def course_product(steps_of: StepsOf) -> Html:
     Their entries are multiplied pair by pair, and the sum of the products stands where the row and
     the column meet. Only *air* and *water* contribute to it."""
     steps = steps_of("course_projections")
-    # The features of the position are still empty.
     words, matrix = steps["X"][:, WORD_FEATURES], steps["W_Q"][WORD_FEATURES]
     marked_column = 1
     terms = words[BIRDS] * matrix[:, marked_column]
+    # The features that are not drawn are zero in every word, so they add nothing to a sum.
     claim(not steps["X"][:, CLOCK_FEATURES].any(), "the sum of the products stands where")
     contributing = [FEATURES[i] for i in np.flatnonzero(terms)]
     claim(contributing == ["air", "water"], "Only *air* and *water* contribute")

@@ -206,32 +206,20 @@ def positional_heatmap(steps_of: StepsOf) -> Html:
     change = np.abs(np.diff(encodings, axis=0)).max(axis=0)
     claim(change[-1] < change[0] / 100, "those of the last ones hardly change")
     grid = Grid(62, 22, (8, 11), features, positions)
-    frame = element(
-        "path",
-        d=f"M{grid.x} {grid.y}H{grid.right}V{grid.bottom}H{grid.x}z",
-        fill="none",
-        stroke="currentColor",
-        stroke_opacity=0.35,
-    )
-    ticks = [label(grid.column_middle(t), 10, number(t)) for t in range(0, positions, 10)]
-    # Every second clock; its name is between its sine and its cosine.
-    clock_names = [
-        label(grid.x - 6, grid.row_middle(2 * clock + 0.5), f"clock {clock}", "end")
-        for clock in range(0, features // 2, 2)
-    ]
     description = (
         f"A matrix of {number(positions)} positions (columns) and {number(features)} features "
         "(rows). The first rows change their sign every few positions, and the last rows stay "
         "near 0 and 1."
     )
-    body = "".join([*_squares_by_level(encodings, grid), frame, *ticks, *clock_names])
-    return figure(
-        Panel(grid.right, grid.bottom + 2, body, description), "Positions in sixteen features"
-    )
+    body = "".join([*_squares_by_level(encodings, grid), *_frame_and_labels(grid)])
+    panel = Panel(grid.right, grid.bottom + 2, body, description)
+    return figure(panel, "Positions in sixteen features")
 
 
 def _squares_by_level(encodings: np.ndarray, grid: Grid) -> list[str]:
-    """Draw numbers from -1 to 1 as squares of few opacities, all of the same one as a single path.
+    """Draw numbers from -1 to 1 as coloured squares.
+
+    Their opacity is rounded to a few levels, so that all squares of a level are one path.
 
     Args:
         encodings: (positions, features) the numbers.
@@ -254,6 +242,24 @@ def _squares_by_level(encodings: np.ndarray, grid: Grid) -> list[str]:
         for level, path in sorted(paths.items())
         if level
     ]
+
+
+def _frame_and_labels(grid: Grid) -> list[str]:
+    """Draw a frame around the encodings, with every tenth position and every second clock."""
+    frame = element(
+        "path",
+        d=f"M{grid.x} {grid.y}H{grid.right}V{grid.bottom}H{grid.x}z",
+        fill="none",
+        stroke="currentColor",
+        stroke_opacity=0.35,
+    )
+    ticks = [label(grid.column_middle(t), 10, number(t)) for t in range(0, grid.columns, 10)]
+    # The name of a clock is between the rows of its sine and its cosine.
+    clock_names = [
+        label(grid.x - 6, grid.row_middle(2 * clock + 0.5), f"clock {clock}", "end")
+        for clock in range(0, grid.rows // 2, 2)
+    ]
+    return [frame, *ticks, *clock_names]
 
 
 @site_figure
