@@ -124,18 +124,21 @@ def scatter_2d(
     top = 2.5 * LINE_HEIGHT
     right, bottom = MARGIN + UNIT * size[0], top + UNIT * size[1]
     to_paper = _with_origin(project_2d, np.array([MARGIN, bottom]))
-    height = bottom + 3.2 * LINE_HEIGHT
-    legend: list[str] = []
-    legend_width = 0.0
+    axes_bottom = bottom + 3.2 * LINE_HEIGHT
     if len(sets) > 1:
-        legend, legend_width = _draw_legend(sets, height + LINE_HEIGHT)
-        height += 2 * LINE_HEIGHT
+        legend, legend_width = _draw_legend(sets, axes_bottom + LINE_HEIGHT)
+        height = axes_bottom + 2 * LINE_HEIGHT
+    else:
+        legend, legend_width = [], 0.0
+        height = axes_bottom
+    x_ticks = to_paper([(x, -TICK_DISTANCE) for x in range(size[0] + 1)])
+    y_ticks = to_paper([(-TICK_DISTANCE, y) for y in range(size[1] + 1)])
     width = max(right + _right_margin(sets), legend_width, text_width(name))
     body = [
         label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
         *_draw_floor(size, to_paper),
-        *(label(*to_paper([(i, -TICK_DISTANCE)])[0], number(i)) for i in range(size[0] + 1)),
-        *(label(*to_paper([(-TICK_DISTANCE, i)])[0], number(i)) for i in range(size[1] + 1)),
+        *_draw_ticks(x_ticks),
+        *_draw_ticks(y_ticks),
         label((MARGIN + right) / 2, bottom + 2.3 * LINE_HEIGHT, axes[0]),
         vertical_label(LINE_HEIGHT / 2, (bottom + top) / 2, axes[1]),
         *_draw_outlines(sets, to_paper),
@@ -247,9 +250,19 @@ def _draw_axes_3d(axes: Sequence[str], size: Sequence[int], to_paper: Projection
 
 
 def _draw_ticks(
-    positions: np.ndarray, offset: tuple[float, float], start: int = 0, anchor: str = "middle"
+    positions: np.ndarray,
+    offset: tuple[float, float] = (0, 0),
+    start: int = 0,
+    anchor: str = "middle",
 ) -> list[str]:
-    """Write whole numbers from `start` on at the positions of the units of an axis on paper."""
+    """Write whole numbers from `start` on at an offset from the units of an axis on paper.
+
+    Args:
+        positions: (n, 2) where the units are on paper, from zero on.
+        offset: how far the numbers are to the right and down.
+        start: the first number to write.
+        anchor: which end of a number is at the offset.
+    """
     return [
         _offset_label(position, offset, number(tick), anchor)
         for tick, position in enumerate(positions[start:], start)
@@ -304,7 +317,8 @@ def _draw_labelled_markers(style: int, points: Points, to_paper: Projection) -> 
     body = []
     positions = to_paper(points.coordinates)
     middle_y = positions[:, 1].mean()
-    for row, ((x, y), text) in enumerate(zip(positions, points.labels, strict=True)):
+    for row, text in enumerate(points.labels):
+        x, y = positions[row]
         is_lower_corner = points.outlined and y > middle_y
         coordinates = ", ".join(map(number, points.coordinates[row]))
         tooltip = element("title", text_node(f"{text}: {coordinates}"))
