@@ -154,7 +154,7 @@ def translated(x: float, y: float, *children: str) -> str:
 
 
 def text_width(text: str) -> float:
-    """Return about the width of a text, in which marks within numbers are half as wide as digits.
+    """Estimate the width of a text in pixels; marks in numbers are half as wide as digits.
 
     >>> text_width("1234"), text_width("0.25"), text_width("2e-09")
     (28.0, 24.5, 35.0)

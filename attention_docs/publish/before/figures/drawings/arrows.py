@@ -17,7 +17,7 @@ def arrowhead_base(start: Point, tip: Point, length: float) -> Point:
 
 
 def arrowhead(base: Point, tip: Point, half_width: float, **attributes: object) -> str:
-    """Draw a triangle with a tip and the middle of its base."""
+    """Draw a triangle from the middle of its base to its tip; its base is twice `half_width`."""
     fraction = half_width / math.dist(base, tip)
     across_x, across_y = fraction * (tip[1] - base[1]), fraction * (base[0] - tip[0])
     corners = (

@@ -80,6 +80,7 @@ def draw_bar(x: float, y: float, value: float, largest: float) -> str:
     )
     digits_x = x + WIDTH + TEXT_GAP
     digits = label(digits_x, y + HEIGHT / 2, number(value), "start", fill=colour(None))
+    # A click anywhere in the frame reaches the page's script.
     frame = element(
         "rect",
         x=x,

@@ -89,7 +89,8 @@ def plane_panel(
     # Room beyond the axes for the name of a vector at their end.
     margin = max(vector.name_distance[0] + text_width(vector.name) / 2 for vector in vectors)
     top = 2.5 * LINE_HEIGHT
-    zero_x, zero_y = zero = (margin + side / 2, top + side / 2)
+    zero = (margin + side / 2, top + side / 2)
+    zero_x, zero_y = zero
     grid_lines = "".join(
         f"M{margin + i * pixels_per_unit:g} {top:g}v{side:g}"
         f"M{margin:g} {top + i * pixels_per_unit:g}h{side:g}"
