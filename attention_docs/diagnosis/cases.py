@@ -597,10 +597,11 @@ def layer_cases(layer: LayerCall | None = None) -> tuple[Case, ...]:
     other_inputs = irregular_array(3, 4, d_model, start=8)
     long_call = replace(layer, query=long_inputs, key=long_inputs)
     cross_attention = replace(layer, query=other_inputs[:2])
-    one_position = replace(layer, query=other_inputs[:, :1], key=other_inputs[:, :1])
+    one_position = other_inputs[:, :1]
+    short_call = replace(layer, query=one_position, key=one_position)
     return (
         *basic_layer_cases(layer, long_call, cross_attention),
-        Case("layer_one_position", "layer", "a single position", one_position),
+        Case("layer_one_position", "layer", "a single position", short_call),
     )
 
 

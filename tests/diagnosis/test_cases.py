@@ -10,6 +10,8 @@ from attention_docs.diagnosis.cases import (
     Limits,
     cases_within,
     expected_steps,
+    layer_call,
+    layer_cases,
     output_gradient,
 )
 from attention_docs.diagnosis.recipe import Call, attend
@@ -107,3 +109,10 @@ def test_cases_are_within_limits(limits):
         assert d_k in limits.widths
         assert m % limits.multiple == n % limits.multiple == 0
         assert m == n or not limits.equal_lengths
+
+
+def test_only_cross_attention_of_a_layer_has_two_sequences():
+    for case in layer_cases(layer_call()):
+        # A layer that takes one sequence is called if query and key are the same object.
+        is_cross_attention = case.call.query is not case.call.key
+        assert is_cross_attention == (case.name == "layer_cross")
