@@ -38,12 +38,12 @@ examples:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run a command and return its exit status; expected errors are printed in one line."""
+    """Run a command of `python -m attention_docs`, and return its exit status."""
     return run(build_parser().parse_args(arguments), "attention_docs")
 
 
 def check_command(arguments: list[str] | None = None) -> int:
-    """Run `attention-check`, the check as a command of its own."""
+    """Run `attention-check`, the check as a command of its own, and return its exit status."""
     parser = argparse.ArgumentParser(
         prog="attention-check",
         description="Call your attention function with many cases, and name its mistakes.",
@@ -58,17 +58,20 @@ def check_command(arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace, prog: str) -> int:
-    """Run the function of a command; expected errors are printed in one line."""
+    """Run the function of a command, and return its exit status.
+
+    If it raises an expected error, its message is printed in one line, and the status is 2.
+    """
     try:
-        status: int = options.run(options)
-        return status
+        exit_status: int = options.run(options)
     except (LookupError, RuntimeError, libraries.LoadError) as error:
         print(f"{prog}: {error.args[0]}", file=sys.stderr)
         return 2
+    return exit_status
 
 
 def build_parser() -> argparse.ArgumentParser:
-    """Build the parser of all commands."""
+    """Return the parser of all commands; each sets `run`, the function that carries it out."""
     parser = argparse.ArgumentParser(prog="python -m attention_docs", description=__doc__)
     commands = parser.add_subparsers(
         required=True, metavar="list | show | verify | check | diagnose"
@@ -107,7 +110,7 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def add_check_options(command: argparse.ArgumentParser) -> None:
-    """Add the options of `check`."""
+    """Add the arguments that `check` and `attention-check` have in common."""
     command.add_argument("target", help="module:function or path/to/file.py:function")
     command.add_argument(
         "--library", choices=calling.LIBRARIES, help="array library to call it with"
@@ -128,13 +131,13 @@ def add_check_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--require",
-        type=split_names,
+        type=parse_features,
         default=(),
         metavar="causal,gradients",
         help="features that must be checked",
     )
     command.add_argument(
-        "--skip", type=split_names, default=(), metavar="float16", help="features not to check"
+        "--skip", type=parse_features, default=(), metavar="float16", help="features not to check"
     )
     command.add_argument(
         "--expect", choices=checking.EXPECTED, help="library whose conventions are right"
@@ -144,6 +147,7 @@ def add_check_options(command: argparse.ArgumentParser) -> None:
 
 
 def add_backend_option(command: argparse.ArgumentParser) -> None:
+    """Add the option for the array library that an example computes with."""
     command.add_argument("--backend", choices=("numpy", "cupy"), default="numpy")
 
 
@@ -177,20 +181,28 @@ def verify_examples(options: argparse.Namespace) -> int:
     return 0 if equal_count == len(names) else 1
 
 
-def split_names(argument: str) -> tuple[str, ...]:
-    """Parse the names of features, which are separated by commas."""
-    features = list(dict.fromkeys(case.feature for case in CASES.values()))
-    names = tuple(name.strip() for name in argument.split(","))
-    for name in names:
-        if name not in features:
+def parse_features(argument: str) -> tuple[str, ...]:
+    """Parse the names of features, which are separated by commas.
+
+    Raises:
+        argparse.ArgumentTypeError: if no case has such a feature.
+    """
+    known_features = list(dict.fromkeys(case.feature for case in CASES.values()))
+    features = tuple(name.strip() for name in argument.split(","))
+    for feature in features:
+        if feature not in known_features:
             raise argparse.ArgumentTypeError(
-                f"feature is {name!r}; expected one of {', '.join(features)}"
+                f"feature is {feature!r}; expected one of {', '.join(known_features)}"
             )
-    return names
+    return features
 
 
 def parse_name_pair(argument: str) -> tuple[str, str]:
-    """Parse a pair such as `q=queries`."""
+    """Parse a pair such as `q=queries`: our name of an argument, and the function's name of it.
+
+    Raises:
+        argparse.ArgumentTypeError: if it is no pair.
+    """
     ours, _, theirs = argument.partition("=")
     if not theirs:
         raise argparse.ArgumentTypeError(f"names are {argument!r}; expected ours=theirs")
@@ -198,21 +210,33 @@ def parse_name_pair(argument: str) -> tuple[str, str]:
 
 
 def parse_seconds(argument: str) -> float:
-    """Parse a positive number of seconds."""
+    """Parse a time limit.
+
+    Raises:
+        argparse.ArgumentTypeError: if it is no number, or not positive and finite.
+    """
     try:
-        number = float(argument)
+        seconds = float(argument)
     except ValueError:
-        number = 0.0
-    if not 0 < number < math.inf:
+        seconds = math.nan
+    if not 0 < seconds < math.inf:
         raise argparse.ArgumentTypeError(
             f"limit is {argument!r}; expected a positive number of seconds"
         )
-    return number
+    return seconds
 
 
 def check_function(options: argparse.Namespace) -> int:
-    """Check a reader's function, and print the report."""
-    settings = calling.Settings(options.library, options.layout, options.mask, dict(options.names))
+    """Check a reader's function, and print the report.
+
+    In GitHub Actions, the first problem is an annotation as well.
+    """
+    settings = calling.Settings(
+        library=options.library,
+        layout=options.layout,
+        mask=options.mask,
+        names=dict(options.names),
+    )
     check_report = checking.check(
         options.target,
         settings,
@@ -221,19 +245,21 @@ def check_function(options: argparse.Namespace) -> int:
         skip=options.skip,
         expect=options.expect,
     )
-    text = report.format_report(check_report, options.verbose)
-    print(report.as_json(check_report) if options.json else text)
+    if options.json:
+        print(report.as_json(check_report))
+    else:
+        print(report.format_report(check_report, options.verbose))
     if os.environ.get("GITHUB_ACTIONS") and not check_report.is_correct:
         print(report.as_github_annotation(check_report), file=sys.stderr)
     return 0 if check_report.is_correct else 1
 
 
 def diagnose_output(options: argparse.Namespace) -> int:
-    """Diagnose the output pasted on stdin, and print the diagnosis."""
+    """Diagnose the printed output that stdin has, and print the diagnosis."""
     try:
         diagnosis = pasted.diagnose(sys.stdin.read())
     except ValueError as error:
-        raise RuntimeError(error.args[0]) from error  # `main` prints its message
+        raise RuntimeError(error.args[0]) from error  # `run` prints its message
     print(pasted.format_diagnosis(diagnosis))
     return 0 if diagnosis.match and diagnosis.match.is_correct else 1
 
