@@ -108,14 +108,14 @@ class ComputedExamples:
             job = self.jobs.get(key)
             # Steps whose job has not begun are computed here, which is faster than waiting for it.
             # Graphs are left to the other process, which holds the recordings of all examples.
-            if job and not (kind == "steps" and job.cancel()):
-                self.cache[key] = job.result()
-            else:
-                self.cache[key] = compute(kind, name)
+            if job and kind == "steps" and job.cancel():
+                job = None
+            self.cache[key] = job.result() if job else compute(kind, name)
         return self.cache[key]
 
 
 def cache_key(kind: str, name: str) -> str:
+    """Return the key of the steps or of the graph of an example."""
     return f"{kind} of {name}"
 
 

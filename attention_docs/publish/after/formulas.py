@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from html import unescape
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from attention_docs.publish.after.symbols import ROLES, short_formula
 from attention_docs.publish.cache import files_digest
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.node import run_node
+from attention_docs.publish.page_files import PageFile
 from attention_docs.publish.project import Project
 from attention_docs.render.table import Labels, excerpt, is_large, table
 
@@ -159,16 +160,18 @@ def typeset(
 def run_katex(
     formulas: list[Formula], katex: Path, locate: Callable[[Formula], str]
 ) -> dict[Formula, str]:
-    """Typeset formulas in one Node.js process, and return the HTML of each."""
+    """Typeset formulas in one Node.js process, and return the HTML of each.
+
+    Raises:
+        PublishError: if KaTeX rejects formulas; the message has a line for each, with its location.
+    """
     if not formulas:
         return {}
-    request = {
-        "macros": MACROS,
-        "formulas": [
-            {"tex": formula.tex.join(formula.wrapper), "display": formula.display}
-            for formula in formulas
-        ],
-    }
+    items = [
+        {"tex": formula.tex.join(formula.wrapper), "display": formula.display}
+        for formula in formulas
+    ]
+    request = {"macros": MACROS, "formulas": items}
     module = katex / "dist" / "katex.mjs"
     output = run_node(SCRIPT, module, input=json.dumps(request), error_prefix="KaTeX failed: ")
     results = json.loads(output)
@@ -281,10 +284,10 @@ def matrix_html(matrix: Matrix, labelled: LabelledArray) -> str:
 def collapsed_tables(
     segments: Sequence[Formula | Matrix], look_up: Callable[[str], LabelledArray]
 ) -> str:
-    """Return all numbers of each large matrix of a formula, whose table there is an excerpt.
+    """Return a table of all numbers for each large matrix of a formula, which shows an excerpt.
 
     The tables are in collapsed blocks, which browsers lay out only when they are opened. A matrix
-    that occurs twice has one table.
+    that occurs twice in the formula has one table.
     """
     html = ""
     references = [segment.reference for segment in segments if isinstance(segment, Matrix)]
@@ -297,13 +300,14 @@ def collapsed_tables(
     return html
 
 
-Page = TypeVar("Page")
+def first_pages(pages: Iterable[tuple[PageFile, str]]) -> dict[Formula, PageFile]:
+    """Return the first page that has each formula.
 
-
-def first_pages(pages: Iterable[tuple[Page, str]]) -> dict[Formula, Page]:
-    """Map each formula of the (page, HTML) pairs to the first page that has it."""
-    page_of_formula: dict[Formula, Page] = {}
-    for page, page_html in pages:
-        for formula in formulas(page_html):
-            page_of_formula.setdefault(formula, page)
+    Args:
+        pages: the file and the HTML of each page.
+    """
+    page_of_formula: dict[Formula, PageFile] = {}
+    for page_file, page in pages:
+        for formula in formulas(page):
+            page_of_formula.setdefault(formula, page_file)
     return page_of_formula
