@@ -131,12 +131,13 @@ def slider_html(reference: str, name: str, value: Array, stops: list[Decimal]) -
         value: the number of the example, at which the slider starts.
         stops: the numbers at which the slider can stop, in its order.
     """
-    position = next((i for i, stop in enumerate(stops) if float(stop) == float(value)), None)
-    if position is None:
+    floats = [float(stop) for stop in stops]
+    if float(value) not in floats:
         raise ValueError(
             f"{reference} is {float(value):g}; expected one of the slider's numbers, "
             f"{', '.join(map(str, stops))}"
         )
+    position = floats.index(float(value))
     first_and_last = (stops[0], stops[-1])
     return SLIDER.format(
         reference=reference,
@@ -146,7 +147,7 @@ def slider_html(reference: str, name: str, value: Array, stops: list[Decimal]) -
         position=position,
         text=stops[position],
         number=format_inline(value, reference),
-        own=position / (len(stops) - 1),
+        own=position / (len(stops) - 1),  # where a mark shows the example's own number
         ends="".join(f"<span>{short_number(stop)}</span>" for stop in first_and_last),
     )
 
@@ -182,7 +183,7 @@ def training_html(reference: str, name: str, value: Array, count: int) -> str:
 
 
 def arrow_html(reference: str, name: str, row: Array, stops: list[Decimal]) -> str:
-    """Return the HTML of a slider for each of two numbers, which are an arrow in a figure.
+    """Return the HTML of a slider for each of two numbers, the coordinates of an arrow in a figure.
 
     Args:
         reference: the reference to the row of two numbers.
