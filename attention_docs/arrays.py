@@ -152,11 +152,6 @@ def dtype_kind(xp: ModuleType, dtype: Any) -> str:
         return "other"
 
 
-def is_scalar(value: Any) -> bool:
-    """Whether a value is a scalar of an array library, or an array without axes."""
-    return is_array_api_obj(value) and value.ndim == 0
-
-
 def check_finite(xp: ModuleType, name: str, array: Array) -> None:
     """Refuse NaN and infinity, which would spread to every output they touch.
 

@@ -6,8 +6,9 @@ from numbers import Real
 from typing import Any
 
 import numpy
+from array_api_compat import is_array_api_obj
 
-from attention_docs.arrays import dtype_kind, is_scalar, namespace
+from attention_docs.arrays import dtype_kind, namespace
 
 
 def whole_number(name: str, value: Any) -> int:
@@ -103,6 +104,6 @@ def _is_real(value: Any) -> bool:
     """Whether a value is one real number, perhaps in an array without axes, and no boolean."""
     if isinstance(value, Real):
         return not isinstance(value, bool)
-    if not is_scalar(value):
+    if not is_array_api_obj(value) or value.ndim > 0:
         return False
     return dtype_kind(namespace(value=value), value.dtype) in ("integral", "real floating")
