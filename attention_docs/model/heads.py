@@ -107,8 +107,8 @@ def word_starts(tokens: Sequence[str]) -> list[int]:
 
 def repeated_sequence(model: Llama, length: int, seed: int) -> list[int]:
     """Return `length` random tokens followed by a copy of them."""
-    draw = np.random.RandomState(seed)
-    tokens: list[int] = draw.randint(len(model.embeddings), size=length).tolist()
+    random_state = np.random.RandomState(seed)
+    tokens: list[int] = random_state.randint(len(model.embeddings), size=length).tolist()
     return tokens * 2
 
 

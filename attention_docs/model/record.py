@@ -81,7 +81,7 @@ def record(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
         "sentence": pronoun_head_on_opening(model, tokenizer),
         "sentences": [weights_of_all_heads(model, tokenizer, text) for text in SENTENCES],
         "strongest": {kind: three_strongest(kind_scores) for kind, kind_scores in scores.items()},
-        "sinks": sinks(model, tokenizer),
+        "sinks": attention_sinks(model, tokenizer),
         "pronoun": pronoun_trial(model, tokenizer, scores["pronoun"]),
         "induction": losses_on_repetition(model, induction_head),
         "next": next_words(model, tokenizer),
@@ -168,7 +168,7 @@ def unpack_percents(packed: str) -> list[list[int]]:
 
 
 def score_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Array]:
-    """Return (layers, h) scores for each kind of head: how much each head behaves like that kind.
+    """Return how much each head behaves like each kind of head, as (layers, h) scores by kind.
 
     The score as a pronoun head is the weight from *they* on the antecedent minus its weight on the
     other noun, in the mean over the selection sentences. The module `heads` defines the others.
@@ -280,7 +280,7 @@ def pronoun_trial(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str
     }
 
 
-def sinks(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
+def attention_sinks(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     """Count the heads that attend to the first token, and measure what hiding it changes.
 
     The returned dictionary has these keys. Those that end in `_hidden` hold the same measurement
@@ -348,7 +348,7 @@ def losses_on_repetition(model: Llama, head: Head) -> dict[str, Any]:
     - `second_without_head`: the mean loss over the copy with the output of the head set to zero.
     """
     sequences = [heads.repeated_sequence(model, REPEATED_LENGTH, seed) for seed in SEEDS]
-    zeroed = replace_output(head, 0.0)
+    zeroed = output_replacement(head, 0.0)
     by_position = np.mean([losses(model, tokens) for tokens in sequences], axis=0)
     ablated = np.mean([losses(model, tokens, replace_heads=zeroed) for tokens in sequences], axis=0)
     # Index i holds the loss of the token at position i + 1.
@@ -405,7 +405,7 @@ def greedy_continuation(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     }
 
 
-def replace_output(head: Head, output: Array | float) -> Callable[[int, Array], Array]:
+def output_replacement(head: Head, output: Array | float) -> Callable[[int, Array], Array]:
     """Return a `replace_heads` of `Llama.run` that gives a head the same output for every token."""
 
     def replace_in_layer(layer: int, outputs: Array) -> Array:
@@ -457,7 +457,7 @@ def ablated_logits(
         targets: the correct next token after each of the last tokens of the text.
     """
     mean_output = mean_head_output(model, tokenizer, head)
-    replacements = (None, replace_output(head, 0.0), replace_output(head, mean_output))
+    replacements = (None, output_replacement(head, 0.0), output_replacement(head, mean_output))
     all_logits = [model.logits(tokens, replace_heads=replacement) for replacement in replacements]
     positions = np.arange(len(tokens) - len(targets), len(tokens))
     return [round(float(np.mean(logits[positions, targets])), 3) for logits in all_logits]

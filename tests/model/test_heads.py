@@ -10,8 +10,8 @@ from attention_docs.model.gguf_file import read_gguf
 from attention_docs.model.heads import Head
 from attention_docs.model.record import (
     noun_positions,
+    output_replacement,
     record,
-    replace_output,
     unpack_percents,
     weights_file,
 )
@@ -119,7 +119,7 @@ def test_zeroed_head_equals_zeroed_output_projection(model_and_tokenizer):
     W_O[zeroed.head * tiny.D_K : (zeroed.head + 1) * tiny.D_K] = 0
     layers[zeroed.layer] = layers[zeroed.layer]._replace(W_O=W_O)
     expected = model._replace(layers=layers).logits(tokens)
-    logits = model.logits(tokens, replace_heads=replace_output(zeroed, 0.0))
+    logits = model.logits(tokens, replace_heads=output_replacement(zeroed, 0.0))
     np.testing.assert_allclose(logits, expected, atol=1e-5)
 
 
