@@ -43,6 +43,7 @@ class TileState(NamedTuple):
     def output(self) -> Array:
         """The (..., m, d_v) output, if these were all the keys: the sums over the total."""
         xp = namespace(total=self.total, sums=self.sums)
+        # Where all keys are hidden, the sums are 0 and are divided by 1.
         total = xp.where(self.total == 0, xp.ones_like(self.total), self.total)
         return self.sums / total[..., None]
 

@@ -154,7 +154,7 @@ def _attend_rows(
     with `online_weights`.
     """
     _, total, output = _sum_rows(head, start, stop, buffer, ones, weight_blocks)
-    if weight_blocks is bounded_weights and not _are_accurate(head, total):
+    if weight_blocks is bounded_weights and not _are_sums_accurate(head, total):
         _, total, output = _sum_rows(head, start, stop, buffer, ones, online_weights)
     output /= total
     return output
@@ -186,7 +186,7 @@ def _sum_rows(
     return shift, total, output
 
 
-def _are_accurate(head: Inputs, total: Array) -> bool:
+def _are_sums_accurate(head: Inputs, total: Array) -> bool:
     """Whether the totals of `bounded_weights` leave the weighted sums of values accurate.
 
     Let max be the largest float. No value exceeds max^(1/2). If no total does either, no weighted

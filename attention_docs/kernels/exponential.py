@@ -15,7 +15,8 @@ def fastest_exp(xp: ModuleType) -> tuple[Callable[..., Array], float]:
     """Return a function f and a factor c such that f(c x) = e^x, for moderate exponents x.
 
     They are exp2 and log2(e), or exp and 1, whichever is faster. With vector instructions exp2
-    takes half the time of exp, without them twice. Where it underflows, exp2 is slow.
+    takes half the time of exp; without them it takes twice the time. It is slow where it
+    underflows, so the exponents must be moderate.
     """
     if is_numpy_namespace(xp) and _has_vector_exp2():
         return xp.exp2, math.log2(math.e)
@@ -26,7 +27,8 @@ def full_range_exp(xp: ModuleType) -> Callable[..., Array]:
     """Return exp for exponents of any size, including -inf; on NumPy subnormal results become 0.
 
     On an Intel processor, the product of weights and values took up to a hundred times as long with
-    subnormal weights. A sum with any normal weight is the same without them after rounding.
+    subnormal weights. They are not needed: a sum that contains a normal weight is rounded to the
+    same number without them.
     """
     return _exp_without_subnormals if is_numpy_namespace(xp) else xp.exp
 

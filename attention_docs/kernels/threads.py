@@ -27,7 +27,8 @@ def run_parallel(run_job: Callable[[Any], None], jobs: Sequence[Any]) -> None:
     if len(jobs) == 1:
         run_job(jobs[0])
         return
-    pending, errors = deque(jobs), deque[BaseException]()
+    pending = deque(jobs)
+    errors: list[BaseException] = []
 
     def remaining_jobs() -> Iterator[Any]:
         """Yield jobs until none remain or one has failed."""
