@@ -93,7 +93,7 @@ def with_article(value: object) -> str:
 
 
 def check_library(xp: Any) -> None:
-    """Refuse anything but an array library, for example the name of one.
+    """Refuse a value that is not an array library, such as the name of one.
 
     Raises:
         TypeError: if it cannot create arrays.
@@ -121,7 +121,7 @@ def library_name(array: Array) -> str:
 
 
 def as_real(xp: ModuleType, name: str, array: Array) -> Array:
-    """Return a real array; integers become the library's default float.
+    """Return an array of real numbers: floats unchanged, integers as the library's default float.
 
     Raises:
         TypeError: if the array is boolean or complex.
@@ -136,7 +136,7 @@ def as_real(xp: ModuleType, name: str, array: Array) -> Array:
 
 @cache
 def dtype_kind(xp: ModuleType, dtype: Any) -> str:
-    """Return `bool`, `integral`, `real floating`, `complex floating`, or `other` for anything else.
+    """Return the array standard's name for the kind of a dtype, such as `integral`, or `other`.
 
     bfloat16 is handled here, because NumPy's `isdtype` accepts only NumPy's own dtypes.
 
@@ -244,7 +244,7 @@ def is_16_bit(xp: ModuleType, dtype: Any) -> bool:
 
 
 def largest_float(xp: ModuleType, array: Array) -> float:
-    """Return the largest number of an array's dtype, or of float32, to which 16 bits are upcast."""
+    """Return the largest number of an array's dtype after 16-bit floats are upcast to float32."""
     dtype = xp.float32 if is_16_bit(xp, array.dtype) else array.dtype
     return float(xp.finfo(dtype).max)
 
@@ -293,7 +293,7 @@ def to_displayable(name: str, array: Array) -> np.ndarray:
 
 
 def _as_floats(name: str, array: np.ndarray) -> np.ndarray:
-    """Convert an array of objects, as which NumPy stores integers beyond 64 bits, to float64."""
+    """Convert an array of objects to float64; NumPy stores integers beyond 64 bits as objects."""
     try:
         return array.astype(float)
     except OverflowError:

@@ -229,7 +229,7 @@ def _softmax_gradient(xp: ModuleType, weights: Array, grad_weights: Array) -> Ar
 
 
 def _sum_to_shape(xp: ModuleType, array: Array, shape: Shape) -> Array:
-    """Undo a broadcast: sum the gradients over all copies of a number.
+    """Sum a gradient over the axes along which an array of this shape was broadcast.
 
     >>> show(_sum_to_shape(np, np.ones((5, 2, 3)), (2, 1)))
     [[15]
@@ -242,7 +242,7 @@ def _sum_to_shape(xp: ModuleType, array: Array, shape: Shape) -> Array:
 
 
 def _sum_over_query_heads(inputs: Inputs, gradient: Array, array: Array) -> Array:
-    """Sum the gradient of a key or value over the query heads and batches that share it."""
+    """Return the gradient of a key or value: the sum over the query heads and batches it serves."""
     if not inputs.enable_gqa:
         return _sum_to_shape(inputs.xp, gradient, array.shape)
     *batch, heads, length, width = array.shape
@@ -253,7 +253,7 @@ def _sum_over_query_heads(inputs: Inputs, gradient: Array, array: Array) -> Arra
 
 
 def _mask_gradient(inputs: Inputs, grad_scaled: Array) -> Array | None:
-    """Return the gradient of a float mask, which was added to the scaled scores."""
+    """Return the gradient of a float mask, which was added to the scores; None without one."""
     xp, mask = inputs.xp, inputs.attn_mask
     if mask is None or not inputs.has_float_mask:
         return None

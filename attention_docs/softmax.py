@@ -49,7 +49,7 @@ def softmax(scores: Array, axis: int = -1) -> Array:
 
 
 def _softmax(xp: ModuleType, scores: Array, axis: int = -1) -> Array:
-    """Normalise scores that are validated and not of 16 bits."""
+    """Return the softmax of scores that are validated and not of 16 bits; 0 in a row of -inf."""
     if scores.shape[axis] == 0:
         return scores
     maximum = xp.max(scores, axis=axis, keepdims=True)

@@ -105,7 +105,7 @@ class Block:
 
     @property
     def head_numbers(self) -> Sequence[int]:
-        """The numbers of the heads in the names of their matrices."""
+        """The numbers of the heads from 1, as in the names of their matrices."""
         return range(1, self.heads + 1)
 
     def initial_weights(self, seed: int, deviation: float) -> Weights:

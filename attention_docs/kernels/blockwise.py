@@ -54,7 +54,7 @@ def is_supported(xp: ModuleType) -> bool:
 
 
 def is_on_host(xp: ModuleType) -> bool:
-    """Whether arrays are on the host, where Python threads speed up blocks."""
+    """Whether a library keeps its arrays on the host, where Python threads speed up blocks."""
     return is_numpy_namespace(xp)
 
 

@@ -105,7 +105,7 @@ def blas_threads() -> int:
 
 @cache
 def _controller() -> Any:
-    """Return the controller; cached, because finding the libraries takes milliseconds."""
+    """Return threadpoolctl's controller; cached, as it takes milliseconds to find the libraries."""
     create: Callable[[], Any] = ThreadpoolController  # threadpoolctl has no annotations
     return create()
 

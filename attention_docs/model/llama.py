@@ -109,7 +109,7 @@ class Llama(NamedTuple):
             yield LayerSteps(query, key, value, attention, x)
 
     def _check_tokens(self, tokens: Sequence[int], max_tokens: int) -> None:
-        """Refuse no tokens, more than `max_tokens`, and ids that are not in the vocabulary."""
+        """Refuse an empty list, more than `max_tokens` ids, and ids outside the vocabulary."""
         if not 1 <= len(tokens) <= max_tokens:
             raise ValueError(f"tokens has {len(tokens)} ids; expected 1 to {max_tokens}")
         vocabulary = len(self.embeddings)

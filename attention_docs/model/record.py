@@ -149,13 +149,16 @@ def weights_of_all_heads(model: Llama, tokenizer: Tokenizer, text: str) -> dict[
 
 
 def pack_percents(weights: Array) -> str:
-    """Return causal (n, n) weights in percent, rounded: a byte for each, by rows, in base64."""
+    """Return causal (n, n) weights in base64: a byte for the rounded percentage of each weight.
+
+    The rows follow each other, each up to the diagonal.
+    """
     percents = np.rint(100 * weights[np.tril_indices(len(weights))]).astype(np.uint8)
     return base64.b64encode(percents.tobytes()).decode()
 
 
 def unpack_percents(packed: str) -> list[list[int]]:
-    """Return the rows of packed weights, each up to the diagonal.
+    """Return the rows of percentages that `pack_percents` has packed, each up to the diagonal.
 
     >>> unpack_percents(pack_percents(np.array([[1.0, 0.0], [0.254, 0.746]])))
     [[100], [25, 75]]
@@ -212,7 +215,10 @@ class NounWeights(NamedTuple):
 
 
 def noun_weights(model: Llama, tokenizer: Tokenizer, sentences: Sequence[Sentence]) -> NounWeights:
-    """Return the weights from *they* on both nouns; those on the tokens of one noun are added."""
+    """Return the weights from *they* on both nouns of each sentence.
+
+    If a noun has several tokens, the weights on them are added.
+    """
     on_antecedents: list[Array] = []
     on_others: list[Array] = []
     for sentence in sentences:
@@ -337,7 +343,7 @@ def losses(model: Llama, tokens: Sequence[int], **options: Any) -> Array:
 
 
 def losses_on_repetition(model: Llama, head: Head) -> dict[str, Any]:
-    """Return the losses on random tokens that are repeated once, and without an induction head.
+    """Return the losses on random tokens that are repeated once, with and without a head.
 
     All are means over some random sequences. The returned dictionary has these keys:
 
@@ -406,7 +412,7 @@ def greedy_continuation(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def output_replacement(head: Head, output: Array | float) -> Callable[[int, Array], Array]:
-    """Return a `replace_heads` of `Llama.run` that gives a head the same output for every token."""
+    """Return a function for `Llama.run` that gives a head the same output for every token."""
 
     def replace_in_layer(layer: int, outputs: Array) -> Array:
         """Return the outputs of the heads of a layer, with the output of `head` replaced."""
@@ -447,7 +453,7 @@ def ablated_logits(
     tokens: Sequence[int],
     targets: Sequence[int],
 ) -> list[float]:
-    """Return the mean logit of the targets with a head, with it zeroed, and mean-ablated.
+    """Return three mean logits of the targets: with a head, with its output 0, and with its mean.
 
     Args:
         model: the model.
