@@ -87,7 +87,7 @@ def _checked_factor(name: str, array: Array) -> np.ndarray:
 
     Raises:
         TypeError: if it does not hold real numbers; booleans are refused too.
-        ValueError: if it is no matrix, or holds a number that is not finite.
+        ValueError: if it is not a matrix, or holds a number that is not finite.
     """
     values = matrix(name, array)
     if values.dtype == bool:

@@ -105,7 +105,7 @@ def lines_panel(
     left = max(map(text_width, [*query_names, titles[0]])) + NAME_GAP
     right = left + length
     lines = Lines(matrix, query_names, key_names, left=left, right=right, row_height=row_height)
-    fans, other_names = lines.draw_all() if query is None else lines.draw_of_query(query)
+    fans, other_names = lines.draw_all_queries() if query is None else lines.draw_query(query)
     body = [
         title(left - NAME_GAP, LINE_HEIGHT / 2, titles[0], roles[0], "end"),
         title(right + NAME_GAP, LINE_HEIGHT / 2, titles[1], roles[1], "start"),
@@ -162,7 +162,7 @@ class Lines(NamedTuple):
         widest_weight = max(text_width(number(weight)) for weight in self.matrix[query])
         return self.names_end + NUMBER_GAP + widest_weight
 
-    def draw_all(self) -> tuple[list[str], list[str]]:
+    def draw_all_queries(self) -> tuple[list[str], list[str]]:
         """Return a fan for each query, with its name and lines, and the names of the keys."""
         rows, columns = map(range, self.matrix.shape)
         fans = [
@@ -171,7 +171,7 @@ class Lines(NamedTuple):
         ]
         return fans, [self.draw_key_name(column) for column in columns]
 
-    def draw_of_query(self, query: int) -> tuple[list[str], list[str]]:
+    def draw_query(self, query: int) -> tuple[list[str], list[str]]:
         """Return a fan for each key, with its name, line and weight, and the names of queries."""
         rows, columns = map(range, self.matrix.shape)
         fans = [
@@ -189,9 +189,9 @@ class Lines(NamedTuple):
         return label(self.right + NAME_GAP, self.key_y(column), self.key_names[column], "start")
 
     def draw_line(self, row: int, column: int) -> str:
-        """Draw the line from a query to a key, if the weight is above zero."""
+        """Draw the line from a query to a key; a weight of zero has none."""
         weight = self.matrix[row, column]
-        if weight <= 0:
+        if weight == 0:
             return ""
         tooltip = f"{self.query_names[row]} to {self.key_names[column]}: {number(weight)}"
         left, right, middle = self.left, self.right, (self.left + self.right) / 2

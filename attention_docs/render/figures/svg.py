@@ -66,7 +66,10 @@ class Panel(NamedTuple):
 
 
 def element(tag: str, *children: str, **attributes: object) -> str:
-    """Write an element; underscores in the names of attributes become hyphens.
+    """Write an element with children and attributes.
+
+    Underscores in the name of an attribute become hyphens, except for one at its end, which is
+    dropped, as in `class_`. An attribute that is None is left out.
 
     >>> element("text", text_node("a < b"), font_size=12.50)
     '<text font-size="12.5">a &lt; b</text>'

@@ -104,8 +104,8 @@ def course_sentence_html(sentence: Sentence, steps_of: StepsOf) -> str:
         digits = [number_html(sentence.weights_reference, weights, (query, key)) for key in keys]
         exponents = [number_html(sentence.scores_reference, scores, (query, key)) for key in keys]
         powers = [f"<i>e</i><sup>{exponent}</sup>" for exponent in exponents]
-        softmax = f":<br>{powers[np.argmax(row)]} / ({' + '.join(powers)})"
-        words += word_html(sentence.name, sentence.words, row, digits, softmax)
+        softmax_html = f":<br>{powers[np.argmax(row)]} / ({' + '.join(powers)})"
+        words += word_html(sentence.name, sentence.words, row, digits, softmax_html)
     bars = "".join(bar_html(sentence, word, probabilities) for word in VERBS)
     return SENTENCE_HTML.format(
         tracks=2 * len(sentence.words) + 2,
