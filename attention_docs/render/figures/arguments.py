@@ -43,10 +43,10 @@ def matrix(name: str, array: Array, expected: str = "two axes, none of them empt
 
 
 def labels(name: str, names: Sequence[str] | None, count: int) -> list[str]:
-    """Return the labels of rows or columns, by default their positions.
+    """Return the labels of rows or columns, by default their positions, counted from 1.
 
     Raises:
-        ValueError: if there are too many or too few.
+        ValueError: if there are not `count` of them.
     """
     if names is None:
         return [str(position + 1) for position in range(count)]

@@ -277,7 +277,7 @@ def draw_column_labels(grid: Grid, labels: Sequence[str]) -> str:
 
 
 def draw_upward_labels(grid: Grid, labels: Sequence[str]) -> str:
-    """Write a label above each column that reads upwards, for cells that are too narrow."""
+    """Write labels that read upwards above the columns, where a level one would be too wide."""
     body = []
     for column, text in enumerate(labels):
         x, y = grid.column_middle(column), grid.y - LABEL_GAP

@@ -127,7 +127,6 @@ def draw_vector(vector: Vector, zero: Point, pixels_per_unit: float) -> str:
     angle = math.atan2(tip_y - zero_y, tip_x - zero_x)  # clockwise, as in SVG
     paint = colour(vector.role)
     reference = row_reference(vector.position, 0)
-    at_tip = f"translate({tip_x:g} {tip_y:g})"
     if vector.is_arrow:
         ends = {"x1": zero_x, "y1": zero_y, "x2": tip_x, "y2": tip_y}
         line = element("line", **ends, stroke=paint, stroke_width=2, data_val=reference)
@@ -135,6 +134,7 @@ def draw_vector(vector: Vector, zero: Point, pixels_per_unit: float) -> str:
         arrowhead = element("path", d=ARROWHEAD, fill=paint, transform=turn, class_="head")
         drawing = line + translated(tip_x, tip_y, arrowhead)
     else:
+        at_tip = f"translate({tip_x:g} {tip_y:g})"
         drawing = element("path", d=DOT, fill=paint, transform=at_tip, data_val=reference)
     beside, above = vector.name_distance
     name_x, name_y = tip_x + beside * math.cos(angle), tip_y + above * math.sin(angle)
