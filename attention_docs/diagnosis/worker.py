@@ -464,8 +464,10 @@ def gradients(
     """
     layout = settings.layout or "bhnd"
     library = settings.library or "numpy"
-    if settings.stack_axis is not None or description.is_required("out"):
+    if settings.stack_axis is not None:
         raise UnsupportedError("its arguments hold more than one array")
+    if description.is_required("out"):
+        raise UnsupportedError("it writes its output into an argument")
     their_names = {name: description.names[name] for name in ("query", "key", "value")}
 
     def compute_output(**keywords: Any) -> Any:
