@@ -191,4 +191,4 @@ def named_arrays(result: Any, name: str = "") -> Iterator[tuple[str, RecordedArr
 
 
 PUBLIC_FUNCTIONS = dict(public_functions())
-signature_of = functools.cache(inspect.signature)
+signature_of = functools.cache(inspect.signature)  # because each recording wraps all functions
