@@ -178,29 +178,17 @@ def check_cache(
     Traceback (most recent call last):
     AssertionError: position 2 is off by 2 in chunks of 2, 2; compared with all at once
     """
-
-    def output_in_chunks(chunk_lengths: list[int]) -> Array:
-        """Run the layer on consecutive chunks of the inputs, and join the rows it returns."""
-        cache = make_cache()
-        outputs = []
-        start = 0
-        for length in chunk_lengths:
-            returned = layer(inputs[:, start : start + length], cache)
-            output, cache = returned if isinstance(returned, tuple) else (returned, cache)
-            outputs.append(libraries.to_numpy(output))
-            start += length
-        return np.concatenate(outputs, axis=1)
-
     length = inputs.shape[1]
     first_half = length // 2
     second_half = length - first_half
-    expected = output_in_chunks([length])
+    expected = output_in_chunks(layer, make_cache(), inputs, [length])
     for chunk_lengths in (
         [first_half, second_half],
         [first_half] + second_half * [1],
         length * [1],
     ):
-        errors = absolute_errors(output_in_chunks(chunk_lengths), expected)
+        output = output_in_chunks(layer, make_cache(), inputs, chunk_lengths)
+        errors = absolute_errors(output, expected)
         wrong_indices = np.argwhere(errors > tolerance * largest_magnitude(expected))
         if len(wrong_indices):
             position = wrong_indices[:, 1].min()
@@ -208,6 +196,23 @@ def check_cache(
                 f"position {position} is off by {errors[:, position].max():.3g} in chunks of "
                 f"{', '.join(map(str, chunk_lengths))}; compared with all at once"
             )
+
+
+def output_in_chunks(
+    layer: Callable[[Any, Any], Any], cache: Any, inputs: Any, chunk_lengths: list[int]
+) -> Array:
+    """Run a layer with a cache on consecutive chunks of the inputs, and join the rows it returns.
+
+    The layer may return the rows, or a tuple of the rows and a new cache.
+    """
+    outputs = []
+    start = 0
+    for length in chunk_lengths:
+        returned = layer(inputs[:, start : start + length], cache)
+        output, cache = returned if isinstance(returned, tuple) else (returned, cache)
+        outputs.append(libraries.to_numpy(output))
+        start += length
+    return np.concatenate(outputs, axis=1)
 
 
 @dataclass(eq=False)

@@ -236,12 +236,12 @@ def make_causal(call: Call) -> Call:
 
 
 def with_mask(call: Call, start: float) -> Call:
-    """Return the call with an irregular (m, n) mask."""
+    """Return the call with an irregular (m, n) mask, for all sequences and heads."""
     return replace(call, mask=irregular_mask(*score_shape(call)[-2:], start=start))
 
 
 def with_bias(call: Call, start: float) -> Call:
-    """Return the call with an irregular (m, n) bias."""
+    """Return the call with an irregular (m, n) bias, for all sequences and heads."""
     return replace(call, bias=irregular_array(*score_shape(call)[-2:], start=start))
 
 
@@ -278,11 +278,15 @@ def cases_within(limits: Limits) -> tuple[Case, ...]:
         *scale_cases(example, square),
         *causal_cases(square, more_keys, more_queries, one_query, make_call),
         *mask_cases(example, square, batch),
+        *float_mask_cases(example, square, batch),
+        *hidden_key_cases(example, square),
         *padding_cases(make_call(m=5, n=5, d_k=3, d_v=2, b=2, h=3)),
         *stride_cases(example, batch),
         *dtype_cases(example, square, make_call(m=4, n=4, d_k=16, d_v=16)),
         *head_cases(batch, make_call),
-        *window_cases(square, make_call(m=5, n=8, d_k=4, d_v=3), one_query),
+        *window_cases(square),
+        *causal_window_cases(square),
+        *window_alignment_cases(one_query, make_call(m=5, n=8, d_k=4, d_v=3)),
         *softcap_cases(example, square),
         *gradient_cases(example, square),
     )
@@ -362,46 +366,53 @@ def causal_cases(
 
 
 def mask_cases(example: Call, square: Call, batch: Call) -> Iterator[Case]:
-    """Yield cases of boolean and float masks, alone and with a causal mask."""
-    _, _, m, n = score_shape(example)
-    mask = irregular_mask(m, n, start=4)
-    masked_square = with_mask(square, start=5)
-    b, h, batch_m, batch_n = score_shape(batch)
-    mask_per_sequence = irregular_mask(b, 1, batch_m, batch_n, start=6)
-    mask_per_head = irregular_mask(b, h, batch_m, batch_n, start=7)
-    causal = replace(example, mask=causal_mask(m, n))
+    """Yield cases of boolean masks: one for all sequences and heads, or one for each of them."""
+    causal = replace(example, mask=causal_mask(*score_shape(example)[-2:]))
+    b, h, m, n = score_shape(batch)
+    mask_per_sequence = irregular_mask(b, 1, m, n, start=6)
+    mask_per_head = irregular_mask(b, h, m, n, start=7)
     yield from cases_of(
         "mask",
-        ("boolean_mask", "the meaning of True", replace(example, mask=mask)),
-        ("boolean_mask_square", "the axes of a mask", masked_square),
+        ("boolean_mask", "the meaning of True", with_mask(example, start=4)),
+        ("boolean_mask_square", "the axes of a mask", with_mask(square, start=5)),
         ("causal_mask", "a causal mask passed as an array", causal),
         ("mask_per_sequence", "a mask per sequence", replace(batch, mask=mask_per_sequence)),
         ("mask_per_head", "a mask for each head", replace(batch, mask=mask_per_head)),
     )
-    bias = irregular_array(m, n, start=6)
+
+
+def float_mask_cases(example: Call, square: Call, batch: Call) -> Iterator[Case]:
+    """Yield cases of float masks, and of masks combined with a causal mask."""
+    bias = irregular_array(*score_shape(example)[-2:], start=6)
     bias[:, 1] = 0.0  # a function that reads the mask as boolean hides this key
     biased = replace(example, bias=bias)
     yield Case("float_mask", "float mask", "a float mask that is added", biased)
+    masked_causal = make_causal(with_mask(square, start=5))
     biased_causal = make_causal(with_bias(square, start=6))
     yield from cases_of(
         "mask and causal",
-        ("mask_and_causal", "a mask combined with is_causal", make_causal(masked_square)),
+        ("mask_and_causal", "a mask combined with is_causal", masked_causal),
         ("float_mask_causal", "a float mask combined with is_causal", biased_causal),
     )
-    bias_per_head = irregular_array(b, h, batch_m, batch_n, start=6)
+    bias_per_head = irregular_array(*score_shape(batch), start=6)
+    mask = irregular_mask(*score_shape(example)[-2:], start=4)
     infinite_bias = np.where(mask, 0.0, -np.inf)
     yield from cases_of(
         "float mask",
         ("float_mask_per_head", "a float mask for each head", replace(batch, bias=bias_per_head)),
         ("infinite_mask", "a float mask of zeros and -inf", replace(example, bias=infinite_bias)),
     )
-    mask_without_row = mask.copy()
-    mask_without_row[1] = False
+
+
+def hidden_key_cases(example: Call, square: Call) -> Iterator[Case]:
+    """Yield cases of masks that hide all keys of a query, or the keys after the mask's columns."""
+    mask = irregular_mask(*score_shape(example)[-2:], start=4)
+    mask[1] = False
     yield Case(
         "fully_masked_row",
         "mask",
         "a query that sees no key",
-        replace(example, mask=mask_without_row),
+        replace(example, mask=mask),
         conventions=FULLY_MASKED_ROW,
     )
     short_mask = irregular_mask(*score_shape(square)[-2:], start=5)[:, :-1]
@@ -485,11 +496,8 @@ def head_cases(batch: Call, make_call: Callable[..., Call]) -> Iterator[Case]:
     )
 
 
-def window_cases(square: Call, more_keys: Call, one_query: Call) -> Iterator[Case]:
-    """Yield cases of local windows, (positions before, positions after) the query's own.
-
-    Most have as many queries as keys; in the last two, the alignment of the window matters.
-    """
+def window_cases(square: Call) -> Iterator[Case]:
+    """Yield cases of local windows: how many positions before and after its own a query sees."""
     for name, aspect, window in (
         ("window", "a local window", (1, 2)),
         ("window_of_one", "a query that sees its own position only", (0, 0)),
@@ -499,6 +507,10 @@ def window_cases(square: Call, more_keys: Call, one_query: Call) -> Iterator[Cas
         ("window_from_itself", "a window of all positions from the query's own", (0, None)),
     ):
         yield Case(name, "window", aspect, replace(square, window=window))
+
+
+def causal_window_cases(square: Call) -> Iterator[Case]:
+    """Yield cases of a window with a causal mask, and with a third mask."""
     causal = make_causal(square)
     n = square.key.shape[-2]
     mask_row = np.arange(n)[None, :] != 1
@@ -521,6 +533,10 @@ def window_cases(square: Call, more_keys: Call, one_query: Call) -> Iterator[Cas
             biased_by_row,
         ),
     )
+
+
+def window_alignment_cases(one_query: Call, more_keys: Call) -> Iterator[Case]:
+    """Yield cases of a window over more keys than queries, which a library may align otherwise."""
     windowed_query = replace(one_query, window=(1, 1))
     windowed_keys = replace(more_keys, window=(1, 1))
     yield from cases_of(

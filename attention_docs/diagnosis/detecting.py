@@ -112,8 +112,9 @@ def describe_failed_attempts(target: str, attempts: list[Attempt]) -> str:
                 layouts.append(layout)
     reasons = []
     for problem, layouts in layouts_by_problem.items():
-        is_in_all = len(layouts) == len(calling.LAYOUTS)
-        reasons.append(f"in {'every layout' if is_in_all else ', '.join(layouts)} {problem}")
+        is_in_every_layout = len(layouts) == len(calling.LAYOUTS)
+        layout_list = "every layout" if is_in_every_layout else ", ".join(layouts)
+        reasons.append(f"in {layout_list} {problem}")
     message = (
         f"{target} cannot be called: {'; '.join(reasons)}; say with --layout and --names how to "
         "call it"
