@@ -130,7 +130,10 @@ def expected_steps(call: Call) -> AttentionSteps:
 
 
 def attention_options(call: Call) -> dict[str, Any]:
-    """Return the options of a call as keyword arguments of `attention_steps`."""
+    """Return the options of a call as keyword arguments of `attention_steps`.
+
+    Its `attn_mask` is the boolean mask or the bias of the call, which no case has both of.
+    """
     mask = call.bias if call.mask is None else recipe.padded_mask(call)
     is_causal = call.is_causal
     if mask is not None and is_causal:  # `attention_steps` takes only one of the two
@@ -161,7 +164,10 @@ def output_gradient(call: Call) -> Array:
 
 
 def irregular_array(*shape: int, start: float) -> Array:
-    """Return an array of multiples of 1/4 in [-2, 2]: a sine wave from a phase on, rounded."""
+    """Return an array of multiples of 1/4 in [-2, 2]: a sine wave that starts at a phase, rounded.
+
+    The numbers look random, are the same in each run, and are exact in every dtype.
+    """
     wave: Array = 8 * np.sin(start + 1.3 * np.arange(np.prod(shape)))
     return wave.round().reshape(shape) / 4
 
