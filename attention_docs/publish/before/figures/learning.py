@@ -98,9 +98,7 @@ def _pass_step(
             body.append(cells.draw_grid_lines(grid))
         if symbol in sources:
             body.append(cells.draw_mark(grid, (None, None), role))
-    left, right = sorted([grids[sources[0]], grids[result]])
-    points_right = right == grids[result]
-    body.append(draw_arrow(left.right, right.x, left.middle_y, operation, points_right))
+    body.append(draw_arrow(grids[sources[0]], grids[result], operation))
     return Panel(
         grids["O"].right + 2,
         grids["dO"].bottom,
@@ -234,7 +232,7 @@ def loss_chart(
     Args:
         name: the title.
         steps: (n,) the numbers of the steps.
-        lines: n losses and the role of each line, by its name.
+        lines: for each line, by its name, the losses, (n,), and the role.
         step_ticks: the ticks of the horizontal axis.
         loss_ticks: the ticks of the vertical axis.
     """
@@ -242,11 +240,12 @@ def loss_chart(
     return chart_figure(name, Axis("step", step_ticks), Axis("loss", loss_ticks), series)
 
 
-def draw_arrow(left: float, right: float, y: float, text: str, points_right: bool) -> str:
-    """Draw a horizontal arrow with a text above it, between two drawings."""
-    start, end, arrowhead = left + 4, right - 4, 6
-    if not points_right:
-        start, end, arrowhead = end, start, -arrowhead
-    path = f"M{start:g} {y:g}H{end:g}m{-arrowhead} -4l{arrowhead} 4l{-arrowhead} 4"
+def draw_arrow(start: cells.Grid, end: cells.Grid, text: str) -> str:
+    """Draw a horizontal arrow from a matrix to the one beside it, with a text above the arrow."""
+    if start.x < end.x:
+        start_x, end_x, arrowhead = start.right + 4, end.x - 4, 6
+    else:
+        start_x, end_x, arrowhead = start.x - 4, end.right + 4, -6
+    path = f"M{start_x:g} {start.middle_y:g}H{end_x:g}m{-arrowhead} -4l{arrowhead} 4l{-arrowhead} 4"
     line = element("path", d=path, fill="none", stroke="currentColor")
-    return label((left + right) / 2, y - 12, text) + line
+    return label((start_x + end_x) / 2, start.middle_y - 12, text) + line
