@@ -8,10 +8,11 @@ import numpy as np
 from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.drawings.cells_of_role import draw_colours, draw_numbers
+from attention_docs.publish.before.figures.drawings.cells_of_role import draw_numbers
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Html, Panel, cells
+from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, label, player, title
 from attention_docs.render.numbers import number
 
@@ -50,7 +51,8 @@ class Factor(NamedTuple):
         if self.numbers is None:
             opacity = 0.8 if self.role else 0.4
             return cells.draw_grid_lines(grid, self.role, opacity) + name
-        return draw_colours(grid, self.numbers, self.role) + name
+        scale = scale_of("diverging", self.name, self.numbers, self.role)
+        return cells.draw_cells(grid, self.numbers, scale, None, has_numbers=False) + name
 
 
 class BracketedProduct(NamedTuple):

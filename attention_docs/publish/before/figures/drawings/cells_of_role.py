@@ -1,4 +1,4 @@
-"""Draw the cells of a matrix in the colour of its role; negative numbers have their own colour."""
+"""Draw the cells of a matrix in the colour of its role."""
 
 from attention_docs.arrays import Array
 from attention_docs.render.figures import cells
@@ -6,7 +6,7 @@ from attention_docs.render.figures.scales import scale_of
 
 
 def draw_numbers(grid: cells.Grid, matrix: Array, role: str | None) -> str:
-    """Draw coloured cells with their numbers."""
+    """Draw cells with their numbers, the more coloured the further a number is from zero."""
     scale = scale_of("diverging", "matrix", matrix, role)
     return cells.draw_cells(grid, matrix, scale)
 
