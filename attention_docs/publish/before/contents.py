@@ -51,7 +51,7 @@ def contents(
         section_title: the title of the section.
         nav: the navigation, as in mkdocs.yml.
         page_files: the files of the pages.
-        page: the path of the page that shows the list, for relative links.
+        page: the path of the page that shows the list.
         has_minutes: whether to add the time to read each page.
 
     Raises:
@@ -74,8 +74,7 @@ def contents(
     1. [The end](../end.md)<br><span data-search-exclude>What to read next.</span>
     """
     items = section_items(section_title, nav)
-    folder = posixpath.dirname(page) or "."
-    return "\n".join(list_lines(items, page_files, folder, has_minutes=has_minutes))
+    return "\n".join(list_lines(items, page_files, page, has_minutes=has_minutes))
 
 
 def minutes(section_title: str, nav: Nav, page_files: PageFiles) -> str:
@@ -92,11 +91,9 @@ def reading_minutes(page_file: PageFile) -> int:
     3
     """
     text = page_file.prose
-    displays = 0
-    for code_or_math in CODE_OR_MATH.finditer(text):
-        displays += bool(code_or_math["fence"]) or code_or_math[0].startswith("$$")
-    for macro in MACRO.finditer(text):
-        displays += macro["name"] == "figure"
+    blocks = [m for m in CODE_OR_MATH.finditer(text) if m["fence"] or m[0].startswith("$$")]
+    figures = [macro for macro in MACRO.finditer(text) if macro["name"] == "figure"]
+    displays = len(blocks) + len(figures)
     word_count = len(words_of_prose(text))
     return math.ceil(word_count / WORDS_PER_MINUTE + displays * MINUTES_PER_DISPLAY)
 
@@ -119,28 +116,35 @@ def words_of_prose(text: str) -> list[str]:
     return WORD.findall(text)
 
 
-def list_lines(
-    items: Nav, page_files: PageFiles, folder: str, *, has_minutes: bool
-) -> Iterator[str]:
+def list_lines(items: Nav, page_files: PageFiles, page: str, *, has_minutes: bool) -> Iterator[str]:
     """Yield the lines of a numbered list of pages; nested sections are collapsed.
 
     Args:
         items: pages and sections, as in `nav`.
         page_files: the files of the pages.
-        folder: the folder of the page that shows the list, for relative links.
+        page: the path of the page that shows the list.
         has_minutes: whether to add the time to read each page.
     """
     for title, target in map(title_and_target, items):
         if isinstance(target, list):
             yield f'\n<details markdown="1"><summary>{escape(title or "")}</summary>\n'
-            yield from list_lines(target, page_files, folder, has_minutes=has_minutes)
+            yield from list_lines(target, page_files, page, has_minutes=has_minutes)
             yield "\n</details>\n"
         elif page_file := page_files.get(target):
             heading, description = title_and_description(page_file)
-            link = f"[{escape_markdown(title or heading)}]({posixpath.relpath(target, folder)})"
+            link = f"[{escape_markdown(title or heading)}]({relative_path(target, page)})"
             time = f", {reading_time(page_file)}" if has_minutes else ""
             excerpt = f"<span data-search-exclude>{escape_markdown(description)}</span>"
             yield f"1. {link}{time}<br>{excerpt}"
+
+
+def relative_path(target: str, page: str) -> str:
+    """Return the path of a page relative to the folder of another one, for a link from there.
+
+    >>> relative_path("scores/root.md", "start/order.md")
+    '../scores/root.md'
+    """
+    return posixpath.relpath(target, posixpath.dirname(page) or ".")
 
 
 def overview(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> str:
@@ -153,7 +157,7 @@ def overview(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> 
         section_title: the title of the section.
         nav: the navigation, as in mkdocs.yml.
         page_files: the files of the pages.
-        page: the path of the page that shows the table, for relative links.
+        page: the path of the page that shows the table.
 
     Raises:
         LookupError: if there is no such section, or a name is unknown or has no docstring.
@@ -166,11 +170,10 @@ def overview(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> 
     | [`softmax`](../a.md#attention_docs.softmax.softmax)
     """
     rows = ["| name | in one line |", "| --- | --- |"]
-    folder = posixpath.dirname(page) or "."
     for reference_page in page_paths(section_items(section_title, nav)):
         if reference_page not in page_files:
             continue
-        link = posixpath.relpath(reference_page, folder)
+        link = relative_path(reference_page, page)
         for object_path in DIRECTIVE.findall(page_files[reference_page].prose):
             name = object_path.rpartition(".")[2]
             rows.append(f"| [`{name}`]({link}#{object_path}) | {summary(object_path)} |")
@@ -202,10 +205,7 @@ def progress(section_title: str, nav: Nav, page: str) -> str:
     titles = {path: title for title, path in map(title_and_target, items)}
     if page not in titles:
         return ""
-    folder = posixpath.dirname(page) or "."
-    links = {
-        path: f"1. [{title}]({posixpath.relpath(path, folder)})" for path, title in titles.items()
-    }
+    links = {path: f"1. [{title}]({relative_path(path, page)})" for path, title in titles.items()}
     links[page] = f"1. **{titles[page]}**"
     position = list(titles).index(page) + 1
     return PROGRESS.format(
@@ -224,12 +224,11 @@ def section_items(section_title: str, nav: Nav) -> Nav:
     Traceback (most recent call last):
     LookupError: section 'Nope' is unknown; expected one of Chapters, Scores
     """
-    known_titles = []
     for title, items in sections(nav):
         if title == section_title:
             return items
-        if title not in known_titles:
-            known_titles.append(title)
+    # A dictionary, because two sections may have the same title.
+    known_titles = dict.fromkeys(title for title, _ in sections(nav))
     expected = ", ".join(known_titles) or "none"
     raise LookupError(f"section {section_title!r} is unknown; expected one of {expected}")
 
