@@ -168,8 +168,7 @@ def with_plural(number: int, noun: str) -> str:
     >>> with_plural(1, "field"), with_plural(2, "field")
     ('1 field', '2 fields')
     """
-    plural = noun if number == 1 else f"{noun}s"
-    return f"{number} {plural}"
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def split_fields(argument: str, *names: str) -> list[str]:
