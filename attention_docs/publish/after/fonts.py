@@ -55,7 +55,10 @@ ALWAYS_INCLUDED = {
 
 
 def used_characters(formulas: Iterable[str]) -> dict[str, set[str]]:
-    """Collect the visible characters that typeset formulas use of each font.
+    """Return the characters that typeset formulas use of each font.
+
+    The MathML of a formula, which stands before its visible part, is for screen readers and needs
+    no glyphs.
 
     >>> visible_html = '<span class="katex-html"><i class="mord mathnormal">a</i>&lt;</span>'
     >>> used_characters([f"<math>x</math>{visible_html}"])

@@ -39,9 +39,10 @@ VARIABLE = re.compile(
 
 
 def remove_unused(site: Path) -> None:
-    """Remove unused CSS from a built site, and rename linked style sheets after their content.
+    """Remove unused CSS from a built site, and add a digest to the names of its style sheets.
 
-    The style sheet of the reference is unlinked from the other pages.
+    With the digest, caches cannot serve an old style sheet. The pages are updated to the new names,
+    and only those that need the style sheet of the reference keep their link to it.
     """
     pages = {path: path.read_bytes().decode() for path in site.rglob("*.html")}
     scripts = [

@@ -97,8 +97,9 @@ def code_problem(block: str, check_diagram: Callable[[str], object]) -> str | No
         expected = f"{', '.join(LANGUAGES[:-1])} or {LANGUAGES[-1]}"
         return f"unknown code language {language!r}; expected {expected}"
     if language == "mermaid":
+        code = code_and_fence.rpartition("\n")[0]
         try:
-            check_diagram(code_and_fence.rpartition("\n")[0])
+            check_diagram(code)
         except ValueError as error:
             return f"mermaid: {error}"
     return None

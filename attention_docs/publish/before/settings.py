@@ -14,7 +14,7 @@ OFFLINE_EXTRA = {"homepage": "index.html", "polyfills": ["assets/iframe-worker.j
 
 
 def project_settings(project: Project, nav: Any) -> dict[str, Any]:
-    """Return the settings of MkDocs that depend on the project, to be merged with mkdocs.yml.
+    """Return the settings of the generator that depend on the project, not on mkdocs.yml alone.
 
     Args:
         project: the project.
