@@ -59,7 +59,9 @@ class Inserts(dict[str, str]):
         return placeholder(name)
 
     def extract_code_and_formulas(self, html: str) -> str:
-        r"""Replace code and formulas by placeholders; the search indexes the formulas as text.
+        r"""Replace blocks of code and formulas by placeholders, which hide them from the search.
+
+        A formula leaves its text behind its placeholder, so that the search finds that.
 
         >>> inserts = Inserts()
         >>> html = r'The root <span class="arithmatex">\(\sqrt{d}\)</span>.'

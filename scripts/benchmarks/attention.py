@@ -346,8 +346,8 @@ def for_each_block(compute_block, query, key, value, causal, weight_blocks):
         for first_key in range(0, key_count, block_columns):
             # Under a causal mask, the queries before the first key see no key of the block.
             first_query = max(start, first_key) if causal else start
-            last_key = min(first_key + block_columns, key_count)
-            compute_block((head, slice(first_query, stop)), (head, slice(first_key, last_key)))
+            key_stop = min(first_key + block_columns, key_count)
+            compute_block((head, slice(first_query, stop)), (head, slice(first_key, key_stop)))
 
     # The last rows come first, because causal attention takes longest there.
     starts = reversed(range(0, query_count, block_rows))

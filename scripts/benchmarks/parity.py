@@ -45,7 +45,7 @@ def main():
 
 
 def measure_errors(dtype, query_shape, key_shape, value_shape, options):
-    """Return the largest error in each library, or why it was not measured, by library.
+    """Return the largest error of attention in each library, or a text that says why there is none.
 
     `PyTorch` is our function on PyTorch's arrays, and `PyTorch's own` is PyTorch's function.
 

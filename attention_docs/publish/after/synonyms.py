@@ -56,10 +56,10 @@ PATTERNS = {
 }
 
 
-def synonyms(title: str) -> str:
-    """Return the search terms of every phrase of `SYNONYMS` that occurs in a title.
+def synonyms(text: str) -> str:
+    """Return the search terms for all phrases of `SYNONYMS` that a text contains.
 
     >>> synonyms("Rotary positions")  # "pe" stands for "position", the others for "rotary"
     'pe rope embedding'
     """
-    return " ".join(terms for pattern, terms in PATTERNS.items() if pattern.search(title))
+    return " ".join(terms for pattern, terms in PATTERNS.items() if pattern.search(text))

@@ -31,13 +31,13 @@ def markdown_page(
 
     Args:
         page_file: the notebook.
-        html: mkdocs-jupyter's HTML of it.
+        html: the executed notebook as HTML from mkdocs-jupyter.
         repository: the repository's URL, if known.
         add_insert: stores a figure, and returns its placeholder.
 
     Raises:
-        PublishError: if a cell writes to stderr, has an output of another kind than text and HTML,
-            or lacks the figure that its tag promises.
+        PublishError: if a cell writes to stderr, has an output that is neither text nor HTML, or
+            has the tag `figure` and shows no figure.
     """
     outputs = cell_outputs(html, add_insert)
     blocks = []

@@ -107,10 +107,10 @@ def table_rows(rows: Sequence[Row]) -> str:
 
 
 def format_column(values: Sequence[float | int | str]) -> list[str]:
-    """Format the values of a table column, with the same number of decimals for all floats.
+    """Format the values of a table column, with equally many decimals for all floats.
 
-    This is the number of decimals of the float that alone would have most. A zero has none, and if
-    a value is written with a power of ten, each is formatted alone.
+    Their number is the largest that `format_value` gives a float of the column. A zero has no
+    decimals, and a column in which a number is written with a power of ten is not padded.
 
     >>> format_column([0.77246, 0.0645, 0.0]), format_column([1.2e-7, 0.5])
     (['0.7725', '0.0645', '0'], ['1.2 × 10<sup>−7</sup>', '0.5'])
