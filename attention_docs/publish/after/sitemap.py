@@ -8,7 +8,10 @@ LAST_MODIFIED = re.compile(r"(?<=<lastmod>)[^<]*")
 
 
 def set_date(site: Path, day: str) -> None:
-    """Replace all dates in a site's sitemap by a day; an empty day or a missing sitemap is fine."""
+    """Replace all dates in a site's sitemap by a day.
+
+    Nothing happens if the day is empty, as outside of a git repository, or there is no sitemap.
+    """
     sitemap = site / "sitemap.xml"
     if day and sitemap.is_file():
         content = LAST_MODIFIED.sub(day, sitemap.read_text(encoding="utf-8")).encode()

@@ -129,7 +129,7 @@ def slider_html(reference: str, name: str, value: Array, stops: list[Decimal]) -
         reference: the reference to the number.
         name: the label of the slider.
         value: the number of the example, at which the slider starts.
-        stops: the numbers at which the slider can stop, in its order.
+        stops: the numbers at which the slider can stop, from its left to its right.
     """
     floats = [float(stop) for stop in stops]
     if float(value) not in floats:

@@ -14,7 +14,7 @@ OFFLINE_EXTRA = {"homepage": "index.html", "polyfills": ["assets/iframe-worker.j
 
 
 def project_settings(project: Project, nav: Any) -> dict[str, Any]:
-    """Return the settings of the generator that depend on the project, not on mkdocs.yml alone.
+    """Return the settings that replace those of mkdocs.yml, because they depend on the project.
 
     Args:
         project: the project.

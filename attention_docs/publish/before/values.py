@@ -273,8 +273,8 @@ def look_up_array(reference: str, steps_of: StepsOf) -> np.ndarray:
 def look_up_labels(reference: str) -> tuple[list[str], ...]:
     """Return the words along each axis of what a reference names.
 
-    The axes are those that its index leaves. The result is empty if the example has no words for
-    the step, or the reference is to a shape or malformed.
+    An axis at which the reference has an index is left out. The result is empty if the example has
+    no words for the step, or the reference is to a shape or malformed.
 
     >>> look_up_labels("course_formula.V[4]")  # a row of V, whose features have names
     (['air', 'water', 'action', 'reason'],)
