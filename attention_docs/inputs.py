@@ -138,7 +138,10 @@ def prepare_inputs(
 
 
 def check_grad_output(inputs: Inputs, query: Array, grad_output: Array) -> Array:
-    """Validate the gradient of the output and return it, with 16-bit numbers as float32."""
+    """Validate the gradient of the output and return it, with 16-bit numbers as float32.
+
+    Its library and dtype must be those of `query` as it was passed by the caller.
+    """
     xp = namespace(query=query, grad_output=grad_output)
     gradient = as_real(xp, "grad_output", grad_output)
     check_same_dtype(query=as_real(xp, "query", query), grad_output=gradient)

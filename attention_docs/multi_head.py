@@ -225,12 +225,12 @@ class MultiHeadAttention:
         embed_dim = size("embed_dim", embed_dim, minimum=1)
         kdim = embed_dim if kdim is None else size("kdim", kdim, minimum=1)
         vdim = embed_dim if vdim is None else size("vdim", vdim, minimum=1)
-        draw = numpy.random.default_rng(count("seed", seed))
+        generator = numpy.random.default_rng(count("seed", seed))
 
         def draw_matrix(rows: int) -> Array:
             """Draw a (rows, embed_dim) matrix within Glorot's bound."""
             bound = math.sqrt(6 / (rows + embed_dim))
-            return xp.asarray(draw.uniform(-bound, bound, (rows, embed_dim)), dtype=xp.float64)
+            return xp.asarray(generator.uniform(-bound, bound, (rows, embed_dim)), dtype=xp.float64)
 
         zeros = xp.zeros((embed_dim,), dtype=xp.float64) if flag("bias", bias) else None
         biases = dict.fromkeys(("b_Q", "b_K", "b_V", "b_O"), zeros)

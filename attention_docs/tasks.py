@@ -52,7 +52,7 @@ def reverse(
 def induction(
     random_state: RandomState, batch_size: int = 32, length: int = 8, vocabulary: int = 9
 ) -> Batch:
-    """Draw sequences whose last token repeats an earlier one; the target is the one that followed.
+    """Draw sequences that end with an earlier token; the target is the token that followed it.
 
     All other tokens differ, and the position of the first occurrence is drawn at random.
     """

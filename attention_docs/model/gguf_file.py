@@ -45,7 +45,7 @@ def read_gguf(path: str | Path) -> tuple[Llama, Tokenizer]:
 
 
 def _build_model(settings: dict[str, Any], tensors: dict[str, Array]) -> Llama:
-    """Build the model from the settings and tensors of a file.
+    """Build the model from the settings and tensors of a file; used tensors are removed.
 
     Raises:
         KeyError: if a setting is missing.

@@ -59,9 +59,10 @@ class Llama(NamedTuple):
 
     def logits(self, tokens: Sequence[int], **options: Any) -> Array:
         """Return (m, vocabulary) logits; arguments and errors are those of `run`."""
+        # Only the last steps are kept, because those of all layers could fill the memory.
         for steps in self.run(tokens, **options):
-            hidden = steps.hidden  # of the last layer in the end; the steps of others are dropped
-        return self.compute_logits(hidden)
+            last_steps = steps
+        return self.compute_logits(last_steps.hidden)
 
     def compute_logits(self, hidden: Array) -> Array:
         """Return (m, vocabulary) logits from the (m, d) output of the last layer."""
@@ -74,7 +75,7 @@ class Llama(NamedTuple):
         mask: Array | None = None,
         replace_heads: Callable[[int, Array], Array] | None = None,
     ) -> Iterator[LayerSteps]:
-        """Yield the steps of one layer after the other; a caller need not keep all in memory.
+        """Yield the steps of each layer in turn, so that a caller need not keep all of them.
 
         Args:
             tokens: the ids of the m new tokens.
