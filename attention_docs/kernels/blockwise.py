@@ -140,8 +140,8 @@ def _select_matrix(array: Array, index: tuple[int, ...], batch: tuple[int, ...])
     leading = array.shape[:-2]
     missing = len(batch) - len(leading)
     axes = zip(index[missing:], leading, batch[missing:], strict=True)
-    # A length divides the length in the batch, so this is 0 for length 1, and the group of the head
-    # where heads share keys.
+    # An axis of length 1 always gives the index 0. Where query heads share keys, the heads of a
+    # group give the same index.
     return array[tuple(i * length // batch_length for i, length, batch_length in axes)]
 
 

@@ -30,13 +30,13 @@ def measure_bounds(inputs: Inputs) -> Bounds:
     xp = inputs.xp
     with ignoring_overflow():
         return Bounds(
-            query=longest_row(xp, "query", inputs.query),
-            key=longest_row(xp, "key", inputs.key),
-            value=longest_row(xp, "value", inputs.value),
+            query=longest_row_length(xp, "query", inputs.query),
+            key=longest_row_length(xp, "key", inputs.key),
+            value=longest_row_length(xp, "value", inputs.value),
         )
 
 
-def longest_row(xp: ModuleType, name: str, rows: Array) -> float:
+def longest_row_length(xp: ModuleType, name: str, rows: Array) -> float:
     """Return the largest Euclidean length of a row, or inf if its square overflows.
 
     A finite result proves that every number is finite; only this one number is copied to the host.
