@@ -9,9 +9,3 @@ def draw_numbers(grid: cells.Grid, matrix: Array, role: str | None) -> str:
     """Draw cells with their numbers, the more coloured the further a number is from zero."""
     scale = scale_of("diverging", "matrix", matrix, role)
     return cells.draw_cells(grid, matrix, scale)
-
-
-def draw_colours(grid: cells.Grid, matrix: Array, role: str | None) -> str:
-    """Draw coloured cells without numbers, which show them as tooltips."""
-    scale = scale_of("diverging", "matrix", matrix, role)
-    return cells.draw_cells(grid, matrix, scale, has_numbers=False)
