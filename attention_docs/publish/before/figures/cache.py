@@ -112,7 +112,7 @@ def _draw_cached_matrices(
     body = []
     for grid, step_name, role, matrix in matrices:
         scale = scale_of("diverging", step_name, steps[step_name], role)
-        body.append(cells.draw_cells(grid, matrix, scale, None, has_numbers=False))
+        body.append(cells.draw_cells(grid, matrix, scale, has_numbers=False))
     for grid, role in ((layout.key, "key"), (layout.value, "value")):
         body += [cells.draw_mark(grid, (None, column), role) for column in range(length)[new_words]]
     return body
@@ -177,7 +177,9 @@ def _draw_weights(weights: Array, grid: cells.Grid, first_new: int) -> list[str]
         row_weights = weights[row : row + 1, : row + 1]
         row_grid = cells.Grid(grid.x, grid.box(row, 0)["y"], grid.cell, *row_weights.shape)
         is_new = row >= first_new
-        drawing = cells.draw_cells(row_grid, row_weights, scale, None, is_new, is_short=is_new)
+        drawing = cells.draw_cells(
+            row_grid, row_weights, scale, has_numbers=is_new, is_short=is_new
+        )
         rows.append(drawing if is_new else element("g", drawing, opacity=0.5))
     return rows
 

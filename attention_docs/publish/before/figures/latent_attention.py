@@ -52,7 +52,7 @@ class Factor(NamedTuple):
             opacity = 0.8 if self.role else 0.4
             return cells.draw_grid_lines(grid, self.role, opacity) + name
         scale = scale_of("diverging", self.name, self.numbers, self.role)
-        return cells.draw_cells(grid, self.numbers, scale, None, has_numbers=False) + name
+        return cells.draw_cells(grid, self.numbers, scale, has_numbers=False) + name
 
 
 class BracketedProduct(NamedTuple):

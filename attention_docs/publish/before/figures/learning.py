@@ -92,7 +92,7 @@ def _pass_step(
         if symbol in (*sources, result, *computed_before):
             kind = "sequential" if symbol == "A" else "diverging"
             scale = scale_of(kind, symbol, matrix, role)
-            body.append(cells.draw_cells(grid, matrix, scale, None, has_numbers=False))
+            body.append(cells.draw_cells(grid, matrix, scale, has_numbers=False))
             descriptions.append(cells.describe(symbol, matrix))
         else:
             body.append(cells.draw_grid_lines(grid))

@@ -89,7 +89,7 @@ def _mask_of_words(name: str, mask: Array, words: Sequence[str]) -> Panel:
         title(grid.middle_x, LINE_HEIGHT / 2, name, None),
         draw_row_labels(grid, words),
         draw_upward_labels(grid, words),
-        draw_cells(grid, mask, scale, None, has_numbers=True),
+        draw_cells(grid, mask, scale),
     ]
     return Panel(grid.right, grid.bottom, "".join(body), describe(name, mask), name=name)
 
@@ -186,7 +186,7 @@ def _clocks_at(position: int, encodings: Array) -> Panel:
         body.append(dial(x, LINE_HEIGHT + CLOCK_RADIUS + 4, CLOCK_RADIUS, hands, length=1))
     scale = scale_of("diverging", "E", encodings, "input")
     body.append(draw_column_labels(grid, ["sine", "cosine"] * 2))
-    body.append(draw_cells(grid, features, scale, None, has_numbers=True))
+    body.append(draw_cells(grid, features, scale))
     return Panel(
         grid.right + 2,
         grid.bottom,
