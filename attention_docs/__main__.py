@@ -140,7 +140,9 @@ def add_check_options(command: argparse.ArgumentParser) -> None:
         "--skip", type=parse_features, default=(), metavar="float16", help="features not to check"
     )
     command.add_argument(
-        "--expect", choices=checking.EXPECTED, help="library whose conventions are right"
+        "--expect",
+        choices=checking.EXPECTED_CONVENTIONS,
+        help="library whose conventions are right",
     )
     command.add_argument("--json", action="store_true", help="print the report as JSON")
     command.add_argument("--verbose", action="store_true", help="print the reason for each verdict")

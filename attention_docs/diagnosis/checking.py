@@ -28,14 +28,14 @@ from attention_docs.diagnosis.report import NOT_SUPPORTED, OK, ON_PURPOSE, WRONG
 from attention_docs.diagnosis.shrinking import example_code, smallest_failing_case
 from attention_docs.diagnosis.worker import InProcessWorker, Outcome, Worker
 
-# Names of the conventions that a library follows; under `--expect` any other is a fault.
-EXPECTED = {
+# Names of the conventions that each library follows; under `--expect` any other is a fault.
+EXPECTED_CONVENTIONS = {
     "torch": ("nan_for_negative_scale",),
     "flash": ("bottom_right",),
     "onnx": ("root_of_scale",),
 }
 # Errors that are never a refusal.
-TYPOS = ("NameError", "AttributeError", "UnboundLocalError")
+TYPO_ERRORS = ("NameError", "AttributeError", "UnboundLocalError")
 # Each case that combines features, with the cases that test one of these features alone.
 COMBINED_FEATURES = {
     "grouped_heads_causal": {"grouped_heads"},
@@ -44,10 +44,16 @@ COMBINED_FEATURES = {
     "grouped_heads_float_mask": {"grouped_heads", "float_mask_per_head"},
     "grouped_heads_window": {"grouped_heads", "window"},
 }
-# Words by which a library says that it does not take a combination.
-REFUSALS = ("should not be set", "not support", "not implemented", "unexpected keyword")
+# Phrases by which a library says that it does not take an argument, or not with others.
+REFUSAL_PHRASES = ("should not be set", "not support", "not implemented", "unexpected keyword")
 # Cases of features that a function may lack without saying so: any error is accepted.
-OPTIONAL = ("mask_per_head", "float_mask_per_head", "short_mask", "softcap_of_zero", "layer_cross")
+OPTIONAL_CASES = (
+    "mask_per_head",
+    "float_mask_per_head",
+    "short_mask",
+    "softcap_of_zero",
+    "layer_cross",
+)
 
 
 def check(
@@ -89,7 +95,7 @@ def check_with(
         settings: how to call it; what is None is detected.
         require: features that must be checked.
         skip: features that are not checked.
-        expect: the library whose conventions are expected, in `EXPECTED`; None for any.
+        expect: the library whose conventions are expected, in `EXPECTED_CONVENTIONS`; None for any.
     """
     is_mask_given = settings.mask is not None  # `detect` fills it in
     description = worker.describe(settings)
@@ -171,15 +177,8 @@ def judge(
 ) -> Verdict:
     """Return the verdict on the outcome of a case.
 
-    If the numbers are wrong, it has no reason yet: `MistakeSearch` or `with_location` finds it.
-
-    Args:
-        case: the case.
-        outcome: the outcome of the call.
-        description: the function's properties.
-        settings: how it was called.
-        failed_cases: the names of all cases without a result.
-        expect: the library whose conventions are expected, in `EXPECTED`; None for any.
+    `failed_cases` are the names of all cases without a result. A verdict on wrong numbers has no
+    reason yet: `MistakeSearch` or `with_location` finds it.
     """
 
     def verdict(status: str, reason: str = "") -> Verdict:
@@ -197,7 +196,9 @@ def judge(
     for conventions in possible_conventions(case):
         if changes_output(case, conventions) and explains(case, outcome, conventions, settings):
             reason = "; ".join(convention.summary for convention in conventions)
-            is_expected = not expect or all(c.name in EXPECTED[expect] for c in conventions)
+            is_expected = not expect or all(
+                c.name in EXPECTED_CONVENTIONS[expect] for c in conventions
+            )
             return verdict(ON_PURPOSE if is_expected else WRONG, reason)
     if "scaled_late" in case.conventions and not np.isfinite(outcome.results["output"]).all():
         reason = "its products exceed the range of float16, because it scales after the product"
@@ -213,11 +214,11 @@ def is_bug(
     failed_cases: set[str],
 ) -> bool:
     """Whether a failed call shows a bug, and not that the function lacks what the case needs."""
-    if outcome.kind == "died" or any(name in outcome.failure for name in TYPOS):
+    if outcome.kind == "died" or any(name in outcome.failure for name in TYPO_ERRORS):
         return True
-    if outcome.kind != "raised" or any(word in outcome.failure for word in REFUSALS):
+    if outcome.kind != "raised" or any(word in outcome.failure for word in REFUSAL_PHRASES):
         return False
-    if case.name in OPTIONAL:
+    if case.name in OPTIONAL_CASES:
         return False
     if case.compares_gradients and "does not require grad" in outcome.failure:
         return False
@@ -255,10 +256,8 @@ def describe_nondeterminism(
     first of all.
     """
     case = next(iter(outcomes))
-    has_wrong_numbers = False
     if first_wrong and not outcomes[first_wrong.case].failure and not first_wrong.reason:
         case = first_wrong.case
-        has_wrong_numbers = True
     first_outcome = outcomes[case]
     second_outcome = worker.run(case, description, settings)
     third_outcome = worker.run(case, description, settings)
@@ -271,7 +270,7 @@ def describe_nondeterminism(
 
     if differ(third_outcome, second_outcome):
         return "its output differs from call to call, so turn off randomness such as dropout"
-    if has_wrong_numbers:
+    if first_wrong and first_wrong.case is case:
         right_outcome = right_outcome_in_new_process(case, worker, description, settings)
         later_outcome = right_outcome or second_outcome
     else:
