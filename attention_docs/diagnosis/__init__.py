@@ -20,6 +20,7 @@ from attention_docs.arrays import Array
 from attention_docs.diagnosis import checking, libraries
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.cases import CASES, Case
+from attention_docs.diagnosis.comparing import absolute_errors
 from attention_docs.diagnosis.libraries import LoadError
 from attention_docs.diagnosis.recipe import LayerCall
 from attention_docs.diagnosis.report import (
@@ -133,17 +134,6 @@ def describe_difference(actual: Array, expected: Array, tolerance: float) -> str
         worst_index = [int(i) for i in np.unravel_index(errors.argmax(), errors.shape)]
         return f"is off by {errors.max():.3g} at {worst_index}"
     return ""
-
-
-def absolute_errors(actual: Array, expected: Array) -> Array:
-    """Return the absolute difference of each pair of numbers.
-
-    It is 0 if both are NaN or the same infinity, and otherwise inf if one of them is not finite.
-    """
-    with np.errstate(invalid="ignore"):  # inf - inf is NaN
-        differences = np.nan_to_num(np.abs(actual - expected), nan=np.inf)
-    are_equal = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
-    return np.where(are_equal, 0.0, differences)
 
 
 def largest_magnitude(expected: Array) -> float:

@@ -64,25 +64,26 @@ def worst_difference(
     index ().
     """
     tolerance = case.tolerance(effective_dtype(case, settings))
-    for name, array in expected.items():
+    for name, expected_array in expected.items():
         actual = results[name]
-        if actual.shape != array.shape:
+        if actual.shape != expected_array.shape:
             return name, ()
-        wrong = ~within_tolerance(actual, array, tolerance)
-        if wrong.any():
-            with np.errstate(invalid="ignore"):  # inf - inf is NaN
-                errors = np.nan_to_num(np.abs(actual - array), nan=np.inf)
-            errors[~wrong] = -1.0  # below any error, so that a wrong number has the largest one
-            worst = np.unravel_index(errors.argmax(), errors.shape)
-            return name, tuple(int(i) for i in worst)
+        errors = absolute_errors(actual, expected_array)
+        if errors.max() > tolerance:
+            worst_index = np.unravel_index(errors.argmax(), errors.shape)
+            return name, tuple(int(i) for i in worst_index)
     return None
 
 
-def within_tolerance(actual: Array, expected: Array, tolerance: float) -> Array:
-    """Compare elementwise with an absolute tolerance; NaN equals NaN."""
-    with np.errstate(invalid="ignore"):
-        is_near = np.abs(actual - expected) <= tolerance
-    return is_near | (np.isnan(actual) & np.isnan(expected)) | (actual == expected)
+def absolute_errors(actual: Array, expected: Array) -> Array:
+    """Return the absolute difference of each pair of numbers.
+
+    It is 0 if both are NaN or the same infinity, and otherwise inf if one of them is not finite.
+    """
+    with np.errstate(invalid="ignore"):  # inf - inf is NaN
+        differences = np.nan_to_num(np.abs(actual - expected), nan=np.inf)
+    are_equal = (actual == expected) | (np.isnan(actual) & np.isnan(expected))
+    return np.where(are_equal, 0.0, differences)
 
 
 def coarser_precision(case: Case, outcome: Outcome, settings: Settings) -> str | None:
