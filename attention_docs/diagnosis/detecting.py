@@ -183,15 +183,19 @@ def first_case(description: Description, settings: Settings) -> Case:
     """Return the first case to call a function with: one that has all axes of the layout."""
     if description.is_layer:
         return layer_cases(description.layer)[0]
-    cases = {case.name: case for case in cases_within(settings.limits)}
     if settings.layout == "nd":
-        return cases["distinct_sizes"]
-    case = cases["batch_and_heads"]
+        return case_within(settings.limits, "distinct_sizes")
+    case = case_within(settings.limits, "batch_and_heads")
     if settings.layout == "bnd":
         return with_first_of_axis(case, "h")
     if settings.layout == "nhd":
         return with_first_of_axis(case, "b")
     return case
+
+
+def case_within(limits: Limits, name: str) -> Case:
+    """Return the case of plain attention with a name, in sizes within the limits."""
+    return next(case for case in cases_within(limits) if case.name == name)
 
 
 def with_first_of_axis(case: Case, axis: str) -> Case:
@@ -375,12 +379,11 @@ def cases_with_mask(names: Mapping[str, str], settings: Settings) -> list[tuple[
         settings: how to call the function.
     """
     layout = settings.layout or ""
-    cases = {case.name: case for case in cases_within(settings.limits)}
     mask_cases = []
     if "mask" in names:
-        mask_cases.append((False, cases["boolean_mask"]))
+        mask_cases.append((False, case_within(settings.limits, "boolean_mask")))
     if "b" in layout:
-        padding = cases["padding"]
+        padding = case_within(settings.limits, "padding")
         mask_cases.append((True, padding if "h" in layout else with_first_of_axis(padding, "h")))
     if settings.is_always_causal:
         return [(is_for_keys, causal_case(case)) for is_for_keys, case in mask_cases]
@@ -393,8 +396,7 @@ def detect_full_masks(
     """Return the settings, with `needs_full_masks` if the function fails with a smaller mask."""
     if settings.takes_key_mask or settings.layout not in ("bhnd", "bnhd"):
         return settings
-    cases = {case.name: case for case in cases_within(settings.limits)}
-    case = cases["mask_per_sequence"]
+    case = case_within(settings.limits, "mask_per_sequence")
     if settings.is_always_causal:
         case = causal_case(case)
     if not worker.run(case, description, settings).failure:
