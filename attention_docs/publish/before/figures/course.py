@@ -105,7 +105,8 @@ def course_sentences(steps_of: StepsOf) -> Html:
     claim([next_word, next_word_swapped] == ["fly", "sail"], "It depends on who *they* are")
     claim(sorted(WORDS) == sorted(SWAPPED), "Two sentences of the same words")
     sentences = [[*WORDS, next_word], [*SWAPPED, next_word_swapped]]
-    return figure(boxed_words_panel(sentences, THEY, BIRDS), "Two sentences and their next words")
+    panel = boxed_words_panel(sentences, pronoun=THEY, noun=BIRDS)
+    return figure(panel, "Two sentences and their next words")
 
 
 @site_figure

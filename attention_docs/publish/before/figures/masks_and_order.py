@@ -83,7 +83,8 @@ def masks_joined(steps_of: StepsOf) -> Html:
 
 def _mask_of_words(name: str, mask: Array, words: Sequence[str]) -> Panel:
     """Draw a mask with words at its rows and the same words, upwards, over its columns."""
-    grid = Grid(62, 76, MIN_CELL, *mask.shape)
+    left, top = 62, 76  # the room for the words
+    grid = Grid(left, top, MIN_CELL, *mask.shape)
     scale = scale_of("sequential", name, mask)
     body = [
         title(grid.middle_x, LINE_HEIGHT / 2, name, None),
@@ -205,7 +206,8 @@ def positional_heatmap(steps_of: StepsOf) -> Html:
     encodings = sinusoidal_positions(positions, features)
     change = np.abs(np.diff(encodings, axis=0)).max(axis=0)
     claim(change[-1] < change[0] / 100, "those of the last ones hardly change")
-    grid = Grid(62, 22, (8, 11), features, positions)
+    left, top, cell = 62, 22, (8, 11)
+    grid = Grid(left, top, cell, features, positions)
     description = (
         f"A matrix of {number(positions)} positions (columns) and {number(features)} features "
         "(rows). The first rows change their sign every few positions, and the last rows stay "

@@ -117,7 +117,7 @@ def self_attention_space(steps_of: StepsOf) -> Html:
     points = outputs_and_values(steps, queries=TOKENS, keys=TOKENS)
     features = examples.labels("values_in_space", "V")[1]
     name = "Self-attention: values and outputs"
-    return figure(scatter_3d(name, features, points, (2, 2, 1)), name)
+    return figure(scatter_3d(name, features, points, size=(2, 2, 1)), name)
 
 
 @site_figure
@@ -183,7 +183,7 @@ def cross_attention_space(steps_of: StepsOf) -> Html:
     points = outputs_and_values(steps, queries=french, keys=english)
     features = examples.labels("two_sequences", "V")[1]
     name = "Cross-attention: values and outputs"
-    return figure(scatter_3d(name, features, points, (2, 2, 2)), name)
+    return figure(scatter_3d(name, features, points, size=(2, 2, 2)), name)
 
 
 @site_figure
@@ -258,7 +258,7 @@ def output_matrix(steps_of: StepsOf) -> Html:
     rows, columns = examples.labels("course_heads", "W_O")
     dropped = [row for row, numbers in zip(rows, matrix, strict=True) if not numbers.any()]
     claim(dropped == ["air 2", "water 2"], "The rows *air 2* and *water 2* are zero")
-    return figure(words_panel("W_O", matrix, (rows, columns), 28), "The output matrix")
+    return figure(words_panel("W_O", matrix, (rows, columns), width=28), "The output matrix")
 
 
 @site_figure
@@ -305,8 +305,8 @@ def plane_figure(
     The axes go from 0 to 1 for the inputs, and from 0 to 2 for the others.
     """
     panels = [
-        scatter_2d("Inputs", ["flies", "floats"], inputs, (1, 1)),
-        scatter_2d("Values and outputs", features, values_and_outputs, (2, 2)),
+        scatter_2d("Inputs", ["flies", "floats"], inputs, size=(1, 1)),
+        scatter_2d("Values and outputs", features, values_and_outputs, size=(2, 2)),
     ]
     return beside(panels, name)
 

@@ -162,7 +162,8 @@ def _weights_panel(name: str, step: str, weights: Array, found: Mapping[str, str
         found: the column with the largest weight, for some of the rows, both by their words.
     """
     rows, columns = examples.labels("encoder_decoder", step)
-    grid = cells.Grid(58, 70, (19, 22), *weights.shape)
+    left, top, cell = 58, 70, (19, 22)
+    grid = cells.Grid(left, top, cell, *weights.shape)
     body = [
         title(grid.right / 2, LINE_HEIGHT / 2, name, "weights"),
         cells.draw_row_labels(grid, rows),
@@ -191,8 +192,8 @@ def vocabulary_matrix(steps_of: StepsOf) -> Html:
         claim(different_features == ["feminine"], "differ in the row *feminine* alone")
     words = examples.labels("encoder_decoder", "output")
     panels = [
-        words_panel("Y_3", steps["output"], words, 50, "output"),
-        words_panel("W_vocabulary", matrix, (features, vocabulary), 28),
+        words_panel("Y_3", steps["output"], words, width=50, role="output"),
+        words_panel("W_vocabulary", matrix, (features, vocabulary), width=28),
     ]
     return beside(panels, "The last rows and the matrix of the vocabulary")
 
