@@ -52,7 +52,7 @@ def latex_row(vector: Array, reference: str | None = None) -> str:
 
 
 def _format_elements(array: Array, reference: str | None) -> np.ndarray:
-    """Format each number of an array, marked up with its reference if the array has one."""
+    """Format each number of an array, marked up with its own reference if the array has one."""
     values = np.asarray(to_numpy(array))
     formatted = np.empty(values.shape, dtype=object)
     for index, value in np.ndenumerate(values):
@@ -92,6 +92,7 @@ def latex_name(name: str) -> str:
     if len(base) != 1:
         return rf"\text{{{name.replace('_', ' ')}}}"
     index = _format_index(parts)
+    # An index of one letter needs no braces.
     return f"{base}_{{{index}}}" if len(index) > 1 else name
 
 

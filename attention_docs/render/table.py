@@ -83,7 +83,7 @@ def is_large(array: Array) -> bool:
 
 
 def excerpt(array: Array, reference: str, labels: Labels = UNLABELLED) -> str:
-    r"""Return the first and last rows and columns of a matrix, with dots between.
+    r"""Return the first rows and columns of a matrix and the last of each, with dots between.
 
     >>> rows = excerpt(np.arange(60).reshape(6, 10), "a.Q").replace(' class="centred"', "")
     >>> print(rows.replace("<tr>", "\n"))

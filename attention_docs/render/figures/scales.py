@@ -125,8 +125,9 @@ def scale_of(kind: str, name: str, matrix: np.ndarray, role: str | None = None) 
                 f"{name} holds {number(finite.min())}; expected 0 or more on a sequential scale"
             )
         return Scale(kind, 0.0, round_up(max(1.0, float(finite.max(initial=0)))), role)
-    end = round_up(float(np.abs(finite).max(initial=0))) or 1.0
-    return Scale(kind, -end if (finite < 0).any() else 0.0, end, role)
+    high = round_up(float(np.abs(finite).max(initial=0))) or 1.0
+    low = -high if (finite < 0).any() else 0.0
+    return Scale(kind, low, high, role)
 
 
 def round_up(end: float) -> float:

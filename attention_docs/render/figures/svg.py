@@ -83,7 +83,7 @@ def element(tag: str, *children: str, **attributes: object) -> str:
 
 
 def attribute_value(value: object) -> str:
-    """Format a number with at most two decimals; escape anything else."""
+    """Format a float with at most two decimals; escape anything else."""
     if isinstance(value, float):
         text = f"{value:.2f}".rstrip("0").rstrip(".")
         return "0" if text == "-0" else text
@@ -91,7 +91,7 @@ def attribute_value(value: object) -> str:
 
 
 def text_node(text: str) -> str:
-    """Return the text between two tags, with its numbers as print has them.
+    """Escape a text that stands between two tags, and typeset its numbers.
 
     >>> text_node("a < b: -0.5")
     'a &lt; b: −0.5'
