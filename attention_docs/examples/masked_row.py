@@ -43,16 +43,9 @@ MASK = [True, True, False]
 LARGE = [10_000]
 
 WORDS = ["birds", "pass", "boats"]
-LABELS = {
-    "scores": (WORDS,),
-    "mask": (WORDS,),
-    "weights": (WORDS,),
-    "kept": (WORDS,),
-    "lowered": (WORDS,),
-    "weights_lowered": (WORDS,),
-    "multiplied": (WORDS,),
-    "weights_multiplied": (WORDS,),
-}
+ROWS = ["scores", "mask", "weights", "kept"]
+ROWS += ["lowered", "weights_lowered", "multiplied", "weights_multiplied"]
+LABELS = dict.fromkeys(ROWS, (WORDS,))
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

@@ -37,12 +37,7 @@ SOURCE = "our own example"
 
 D = [12]
 TEMPERATURE = [1]
-LABELS = {
-    "scores": (WORDS,),
-    "weights_unscaled": (WORDS,),
-    "scaled": (WORDS,),
-    "weights": (WORDS,),
-}
+LABELS = dict.fromkeys(("scores", "weights_unscaled", "scaled", "weights"), (WORDS,))
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
