@@ -197,8 +197,8 @@ def write_all_with_late_gates(keys: Array, values: Array, gates: Array, xp: Modu
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Write `V` for the keys `K` by addition, by softmax attention and by the delta rule.
 
-    `sum`, `after_third` and `after_fourth` are states; `added`, `rewritten`, `half` and the steps
-    named for gates are the answers of states to `Q`.
+    `sum`, `after_third` and `after_fourth` are states; the steps in `ANSWERS` are what a state, or
+    attention, returns for `Q`.
     """
     k, v, q = (xp.asarray(rows, dtype=xp.float64) for rows in (K, V, Q))
     strengths, gates = (xp.asarray(row, dtype=xp.float64) for row in (HALF_STRENGTH, GATES))

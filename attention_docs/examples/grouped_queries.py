@@ -1,8 +1,7 @@
 """Grouped queries: four query heads share two heads of keys and values.
 
 Each head has one query and 5 keys of 3 features, with values of a single feature. Neighbouring
-heads share keys and values. `wrong` shows a mistake: heads 1 and 3 share the first keys, and heads
-2 and 4 the second.
+heads share keys and values.
 
 >>> show(steps())
 Q 4 x 3
@@ -72,8 +71,8 @@ LABELS = {
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Return the weights and outputs of grouped queries.
 
-    `same_as_repeated` compares them with one set of keys and values per query head, and `wrong`
-    assigns the heads to the wrong groups.
+    `same_as_repeated` compares them with one set of keys and values per query head. In `wrong`,
+    heads 1 and 3 share the first keys, and heads 2 and 4 the second, which is a mistake.
     """
     q, k_1, k_2, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K_1, K_2, V))
     queries = q[:, None, :]  # (4, 1, 3)

@@ -3,8 +3,7 @@
 In latent attention, each of the `heads` multiplies its query with the latent and the rotary part of
 each key, and its weights with the latents. The indexer computes one dot product for each of its
 heads and keys. In millions of multiplications, `dense` attends to all keys, `indexer` scores all
-keys, and `sparse` attends to the `chosen` keys. In contexts longer than `break_even`, choosing keys
-costs less.
+keys, and `sparse` attends to the `chosen` keys.
 
 >>> show(steps())
 heads 1
@@ -48,8 +47,8 @@ CONTEXTS = [2048, 8192, 32768, 131072]
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Count the multiplications with all keys and with chosen keys, in millions.
 
-    `together` is the sum of `indexer` and `sparse`. `break_even` is the length of the context at
-    which it equals `dense`.
+    `together` is the sum of `indexer` and `sparse`. It is less than `dense` in contexts longer than
+    `break_even`.
     """
     heads = xp.asarray(HEADS, dtype=xp.float64)
     latent_features = xp.asarray(LATENT, dtype=xp.float64)

@@ -7,9 +7,6 @@ are rotated by their positions. `decoded` has the outputs of the three generated
 Two mistakes change the last output: in `from_position_0` every new token is rotated as if at
 position 0, and in `on_another_axis` the cache is stacked along a new axis.
 
-Multiplications are counted for the prompt, `prefill`, and for the steps with 3, 4 and 5 tokens:
-`recomputed` without a cache and `cached` with it.
-
 >>> show(steps())
 X 5 x 6
 [[ 1  0  2 -1  0 1]
@@ -134,12 +131,8 @@ BASE, PROMPT = 100, 2
 
 WORDS = ["birds", "pass", "boats", "because", "they"]
 LABELS = {
-    "X": (WORDS, []),
-    "Q": (WORDS, []),
-    "K": (WORDS, []),
-    "V": (WORDS, []),
+    **dict.fromkeys(("X", "Q", "K", "V", "output"), (WORDS, [])),
     "weights": (WORDS, WORDS),
-    "output": (WORDS, []),
     "first_weights": (["boats"], WORDS[:3]),
     "first_output": (["boats"], []),
     "last_output": (["they"], []),
@@ -147,10 +140,10 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Attend to all tokens at once, and to the prompt and then to one token after another.
+    """Attend to all tokens at once, and with a cache to the prompt and then to each new token.
 
-    `first_weights`, `first_output` and `last_output` belong to the first and the last generated
-    token. `from_position_0` and `on_another_axis` are the last output after a mistake.
+    Steps that start with `first` and `last` belong to the first and the last new token, and
+    `from_position_0` and `on_another_axis` are outputs of the last one after a mistake.
     """
     x = xp.asarray(X, dtype=xp.float64)
     w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))
@@ -199,9 +192,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def multiplications(xp: ModuleType, n: int, d_model: int, d_k: int, d_v: int) -> dict[str, Array]:
-    """Count the multiplications for the prompt, and for each generated token up to the n-th.
+    """Count the multiplications for the prompt, `prefill`, and for each new token up to the n-th.
 
-    `recomputed` projects all tokens again for each generated token, and `cached` only that token.
+    `recomputed` projects all tokens again for each new token, and `cached` only that token.
     """
     per_token = d_model * (2 * d_k + d_v)  # the projections to query, key and value
     per_pair = d_k + d_v  # Q K^T and A V, for one query and one key

@@ -176,10 +176,9 @@ def tree_mask(xp: ModuleType) -> Array:
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Return the masks, and the outputs of the last token with them and with positions added.
+    """Return the masks, and the outputs of the last token with masks and positions.
 
-    `alone`, `restarted`, `running` and `open` have sinusoidal positions, and `turned_restarted` and
-    `turned_running` rotary positions.
+    The positions are rotary in `turned_restarted` and `turned_running`, and otherwise sinusoidal.
     """
     documents = xp.asarray(DOCUMENTS, dtype=xp.int64)
     x = xp.asarray(X, dtype=xp.float64)

@@ -1,10 +1,9 @@
 """What seven models keep for one token and for a text as long as their own context, in 16 bits.
 
 For each model, three steps count layers: `full` with attention to all keys, `windowed` with a
-window or chunks, and `states` with a state. `heads` is the number of query heads, `numbers` how
-many numbers a layer with attention keeps for a token, and `window` the number of keys in a window.
-`state` is how many numbers a state has, of 32 bits each, and `context` is the context length of the
-published configuration.
+window or chunks, and `states` with a state. `heads` is the number of query heads, and `window` the
+number of keys in a window. The numbers of a state have 32 bits each. `context` is the context
+length of the published configuration.
 
 `mebibytes` is the memory of a text of that length. `share` is its fraction of the memory that the
 text would take if all layers attended to all keys.
@@ -75,8 +74,8 @@ CACHE_BYTES, STATE_BYTES, MEBIBYTE = 2, 4, 2**20
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Return what each model keeps for a text as long as its context.
 
-    `full`, `windowed` and `states` count layers. `numbers` is how many numbers a layer with
-    attention keeps for a token, and `state` how many a state has.
+    `numbers` is how many numbers a layer with attention keeps for a token, and `state` how many
+    numbers a state has.
     """
     full_layers = xp.asarray(FULL, dtype=xp.float64)
     windowed_layers = xp.asarray(WINDOWED, dtype=xp.float64)

@@ -128,7 +128,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Attend to the tokens in both orders, without positions and with sinusoids added.
 
     `equivariant` and `equivariant_with_positions` say whether the outputs are permuted like the
-    tokens. `score_parts` splits the scores of the boat by what was token and what was position.
+    tokens.
     """
     x, p = xp.asarray(X, dtype=xp.float64), xp.asarray(P, dtype=xp.float64)
     w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))
@@ -140,6 +140,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     in_order, permuted = attend(x), attend(p @ x)
     with_positions, with_positions_permuted = attend(x + e), attend(p @ x + e)
     g = w_q @ w_k.T
+    # The score of x + e with y + f is the sum of x G y^T, x G f^T, e G y^T and e G f^T.
     token, position = x[BOAT : BOAT + 1, :], e[BOAT : BOAT + 1, :]
     score_parts = xp.concat(
         [token @ g @ x.T, token @ g @ e.T, position @ g @ x.T, position @ g @ e.T]

@@ -5,10 +5,8 @@
 - Windows: `reach_1` to `reach_3` say which of ten positions sees which through one, two and three
   layers. The window of each layer has the position itself and two before it. `reach` counts the
   positions that the last one sees.
-- Sink: `weights_sink` are the weights of the five keys if each query also has a sink, and
-  `sum_sink` the row sums.
-- Softcap: `capped` are the capped scores. `weights_capped_late` applies the softcap after the mask,
-  which is a mistake.
+- Sink: `weights_sink` are the weights of the five keys if each query also has a sink.
+- Softcap: `weights_capped_late` applies the softcap after the mask, which is a mistake.
 
 >>> show(steps())
 Q 5 x 3

@@ -8,8 +8,7 @@ scale for each channel or for each token. `V_by_token` are the restored values.
 token, the last two with `V_by_token`.
 
 `score_error` and `score_error_by_token` are the largest errors of a scaled score in these two
-caches, and `epsilon` and `epsilon_by_token` their upper bounds. `output_error` is the error of both
-features of the output with keys by channel, and `output_bound` its upper bound.
+caches. `output_error` is the error of both features of the output with keys by channel.
 
 >>> show(steps())
 bits 1

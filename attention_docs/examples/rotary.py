@@ -4,8 +4,7 @@
 each diagonal, because it depends on the signed distance alone.
 
 There are two layouts: pairs of neighbouring features, or pairs of a feature in the first half and
-one in the second. `scores_of_halves` rotates the same query and key in the second layout. `order`
-rearranges the features of the first layout into the second, and with it both give the same numbers.
+one in the second. `scores_of_halves` rotates the same query and key in the second layout.
 
 The last five steps compare the angles at the last position in training with the angles at the last
 position of a text that is four times as long: as they are, interpolated, and with a larger base

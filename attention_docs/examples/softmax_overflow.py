@@ -8,7 +8,7 @@ cancels e^c.
 `filled` masks all of three scores by -1e9. The naive softmax then divides zero by zero, and the
 stable one finds three equal scores: uniform weights over keys that should be hidden. `beyond` is a
 row whose two visible scores lie below the fill value of the third: the hidden position gets all the
-weight.
+weight. `beyond_right` has minus infinity in its place.
 
 >>> show(steps())
 largest_exponent number
@@ -65,10 +65,7 @@ BEYOND = [-3e9, -2e9, FILL]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Compare the plain softmax with the stable one, and fill values with minus infinity.
-
-    `beyond_right` are the weights of `beyond` with minus infinity in place of its fill value.
-    """
+    """Compare the plain softmax with the stable one, and a fill value with minus infinity."""
     small, large = (xp.asarray(row, dtype=xp.float64) for row in (SMALL, LARGE))
     filled, beyond = (xp.asarray(row, dtype=xp.float64) for row in (FILLED, BEYOND))
     hidden = xp.full_like(filled, -xp.inf)

@@ -142,11 +142,7 @@ FILL = -1e20
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Return the steps of the right computation, and weights and outputs with each mistake.
-
-    `unused_parameters`, `features_if_applied`, `repeated_head_output` and `filled` show further
-    mistakes of the class.
-    """
+    """Return the steps of the right computation, and weights and outputs with each mistake."""
     x = xp.asarray(X, dtype=xp.float64)
     matrices = [xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V, W_O)]
     layer = MultiHeadAttention(*matrices, num_heads=HEADS)
