@@ -9,7 +9,7 @@ All sizes differ: 4 queries, 8 keys of 3 features, values of 5.
 - Orders: `in_order` has the outputs of all queries, merged tile after tile, and `tree` merged in
   pairs. `ring` is the output of the third query, merged from the third tile round to the second.
 - A hidden tile, in which a mask hides all keys, has the maximum `hidden_maximum` and changes no
-  output. `hidden_factor_naive` is the rescaling factor without a special case.
+  output.
 - `not_rescaled` shows a mistake: earlier sums are not rescaled when the maximum grows.
 
 >>> show(steps())
@@ -153,7 +153,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Compute the softmax in one pass, and attention in tiles that are merged in three orders.
 
     Steps that start with `tile` or `running` are states of the first query after one tile and after
-    all tiles so far. Steps that start with `hidden` belong to a tile whose keys are all hidden.
+    all tiles so far.
     """
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     at_once = attention_steps(q, k, v)
@@ -170,11 +170,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     third_query = 2
     states_in_ring = [state_of_query(tile, third_query) for tile in (third, fourth, first, second)]
     ring = functools.reduce(merge, states_in_ring).output[0, :]
-
     hide_all = xp.zeros((len(Q), TILE), dtype=xp.bool)
-    hidden = attend_tile(q, k[:TILE, :], v[:TILE, :], hide_all)
-    with numpy.errstate(invalid="ignore"):  # -inf - (-inf) is NaN
-        naive_factor = xp.exp(hidden.maximum - hidden.maximum)
+    hidden_tile = attend_tile(q, k[:TILE, :], v[:TILE, :], hide_all)
     return {
         "Q": q,
         "K": k,
@@ -200,10 +197,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "all_agree": are_equal(xp, in_order, at_once.output)
         & are_equal(xp, tree.output, at_once.output)
         & are_equal(xp, ring, at_once.output[third_query, :]),
-        "hidden_maximum": hidden.maximum,
-        "hidden_factor_naive": naive_factor,
-        "hidden_changes_nothing": xp.all(merge(hidden, tree).output == tree.output),
-        "hidden_output": hidden.output,
+        **steps_of_hidden_tile(xp, hidden_tile, tree),
         "not_rescaled": merge_without_rescaling(xp, tiles)[0, :],
     }
 
@@ -228,6 +222,21 @@ def rescaling_factors(xp: ModuleType, maxima: Array) -> Array:
     It is zero at the first maximum, before which there are no sums.
     """
     return xp.concat([xp.zeros_like(maxima[:1]), xp.exp(maxima[:-1] - maxima[1:])])
+
+
+def steps_of_hidden_tile(xp: ModuleType, hidden: TileState, visible: TileState) -> dict[str, Array]:
+    """Return the state of a tile whose keys are all hidden, and what merging it would change.
+
+    `hidden_factor_naive` is its rescaling factor without a special case for hidden tiles.
+    """
+    with numpy.errstate(invalid="ignore"):  # -inf - (-inf) is NaN
+        naive_factor = xp.exp(hidden.maximum - hidden.maximum)
+    return {
+        "hidden_maximum": hidden.maximum,
+        "hidden_factor_naive": naive_factor,
+        "hidden_changes_nothing": xp.all(merge(hidden, visible).output == visible.output),
+        "hidden_output": hidden.output,
+    }
 
 
 def state_of_query(state: TileState, query: int) -> TileState:
