@@ -3,8 +3,7 @@
 - ALiBi: `slopes` are the slopes of four heads, and `bias` is the bias of the first.
 - T5: `buckets` are the buckets of `distances`, with eight buckets up to distance 32.
 - Windows: `reach_1` to `reach_3` say which of ten positions sees which through one, two and three
-  layers. The window of each layer has the position itself and two before it. `reach` counts the
-  positions that the last one sees.
+  layers. The window of each layer has the position itself and two before it.
 - Sink: `weights_sink` are the weights of the five keys if each query also has a sink.
 - Softcap: `weights_capped_late` applies the softcap after the mask, which is a mistake.
 
@@ -159,7 +158,7 @@ POSITIONS, WINDOW = 10, 2  # of the layers with windows
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Compute ALiBi, T5's buckets, the reach of windows, a sink and a softcap.
+    """Attend with ALiBi, a sink and a softcap, and return T5's buckets and the reach of windows.
 
     `capped` are the scores after the softcap, and `sum_sink` the sums of the weights beside a sink.
     """
@@ -177,9 +176,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     with_sink = attend_with_sink(xp, q, k, v, causal_bias)
     # The softcap turns -inf into -SOFTCAP, so hidden keys get weight.
     capped_late = SOFTCAP * xp.tanh(without_bias.masked / SOFTCAP)
-    # Powers of the window count the paths from one position to another through the layers.
-    window = as_numbers(xp, window_mask(POSITIONS, left=WINDOW, right=0, xp=xp))
-    path_counts = [window, window @ window, window @ window @ window]
     return {
         "Q": q,
         "K": k,
@@ -193,10 +189,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "output_alibi": alibi.output,
         "distances": xp.asarray(DISTANCES),
         "buckets": buckets(xp, xp.asarray(DISTANCES, dtype=xp.float64)),
-        "reach_1": path_counts[0] > 0,
-        "reach_2": path_counts[1] > 0,
-        "reach_3": path_counts[2] > 0,
-        "reach": xp.stack([xp.sum(as_numbers(xp, counts[-1, :] > 0)) for counts in path_counts]),
+        **reach_of_windows(xp),
         "weights_sink": with_sink.weights[:, : len(K)],
         "sum_sink": xp.sum(with_sink.weights[:, : len(K)], axis=1),
         "output_sink": with_sink.output,
@@ -216,12 +209,24 @@ def buckets(xp: ModuleType, distances: Array) -> Array:
     edges_of_single_distances = [float(bucket) for bucket in range(1, half + 1)]
     growing_edges = [half * (FARTHEST / half) ** (i / half) for i in range(1, half)]
     edges = xp.asarray(edges_of_single_distances + growing_edges, dtype=xp.float64)
-    return xp.sum(as_numbers(xp, distances[:, None] >= edges), axis=1)
+    return xp.sum(xp.astype(distances[:, None] >= edges, xp.float64), axis=1)
 
 
-def as_numbers(xp: ModuleType, booleans: Array) -> Array:
-    """Convert booleans to ones and zeros."""
-    return xp.where(booleans, xp.ones(booleans.shape), xp.zeros(booleans.shape))
+def reach_of_windows(xp: ModuleType) -> dict[str, Array]:
+    """Return which position sees which through one, two and three layers with windows.
+
+    `reach` counts the positions that the last one sees.
+    """
+    window = xp.astype(window_mask(POSITIONS, left=WINDOW, right=0, xp=xp), xp.float64)
+    # Powers of the window count the paths from one position to another through the layers.
+    path_counts = [window, window @ window, window @ window @ window]
+    is_seen_by_last = [xp.astype(counts[-1, :] > 0, xp.float64) for counts in path_counts]
+    return {
+        "reach_1": path_counts[0] > 0,
+        "reach_2": path_counts[1] > 0,
+        "reach_3": path_counts[2] > 0,
+        "reach": xp.stack([xp.sum(is_seen) for is_seen in is_seen_by_last]),
+    }
 
 
 def attend_with_sink(xp: ModuleType, q: Array, k: Array, v: Array, bias: Array) -> AttentionSteps:
