@@ -117,21 +117,25 @@ def turn(x: Array, angles: Array, xp: ModuleType) -> Array:
     return xp.concat([a * cosines - b * sines, a * sines + b * cosines], axis=-1)
 
 
-def kept_speed(turns: Array, bounds: Array, trained: Array, xp: ModuleType) -> list[Array]:
+def kept_speed(turns: Array, bounds: Array, trained: Array, xp: ModuleType) -> tuple[Array, Array]:
     """Return the part of its plain speed that each pair keeps in YaRN, in the paper and the code.
 
     Between the bounds, it grows linearly with the turns of a pair in the paper, and falls linearly
     with the index of the pair in the code.
     """
     zero = xp.asarray(0.0, dtype=xp.float64)
+
+    def clip(part: Array) -> Array:
+        """Limit to 0 ... 1, with `maximum` alone, because the pages have no `minimum`."""
+        return 1 - xp.maximum(1 - xp.maximum(part, zero), zero)
+
     paper = (turns - bounds[0]) / (bounds[1] - bounds[0])
     # The pair, a fraction, that would turn as often as each bound says.
     pair_at_bound = xp.log(trained / (bounds * 2 * math.pi)) / math.log(BASE) * PAIRS
     first_pair = xp.maximum(-xp.ceil(-pair_at_bound[1:]), zero)  # floor; the pages have no `floor`
     last_pair = xp.ceil(pair_at_bound[0])
     code = 1 - (pair_indices(xp) - first_pair) / (last_pair - first_pair)
-    # Clipped to 0 ... 1, with `maximum` alone, because the pages have no `minimum`.
-    return [1 - xp.maximum(1 - xp.maximum(part, zero), zero) for part in (paper, code)]
+    return clip(paper), clip(code)
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
