@@ -140,7 +140,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     in_order, permuted = attend(x), attend(p @ x)
     with_positions, with_positions_permuted = attend(x + e), attend(p @ x + e)
     g = w_q @ w_k.T
-    # The score of x + e with y + f is the sum of x G y^T, x G f^T, e G y^T and e G f^T.
+    # With positions e and f, the score of two tokens x and y is (x + e) G (y + f)^T.
     token, position = x[BOAT : BOAT + 1, :], e[BOAT : BOAT + 1, :]
     score_parts = xp.concat(
         [token @ g @ x.T, token @ g @ e.T, position @ g @ x.T, position @ g @ e.T]

@@ -113,8 +113,8 @@ FORMULAS = {
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Measure moments and tails of scores for each d, beside their exact values.
 
-    Steps that end in `_sigma_2` have features of standard deviation 2, and steps that end in
-    `_correlated` keys that are correlated with their queries.
+    Steps with `sigma_2` in their name have features of standard deviation 2, and steps with
+    `correlated` have keys that are correlated with their queries.
     """
     d = xp.asarray(D, dtype=xp.float64)
     s, correlated = draw_scores(xp, D, PAIRS)  # (len(D), PAIRS) each
