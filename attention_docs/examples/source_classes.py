@@ -7,8 +7,8 @@ W_K and W_V, splits into heads, and divides by the root of head_dim. Three endin
 - `not_projected`: skips the projections; the class makes the layers and never applies them.
 - `as_in_the_source`: both, which is what the class does.
 
-Its layers, from head_dim to embed_size, hold `unused_parameters` weights. Applied to each head,
-they would give `features_if_applied` features in all, but the output layer takes embed_size.
+Applied to each head, its layers, from head_dim to embed_size, would give more features in all than
+the output layer takes, embed_size.
 
 `scores_1_not_projected` is symmetric. `repeated_head_output` has inputs whose two halves are equal,
 so its two heads are identical. `filled`: the class fills hidden scores with -1e20 and then divides,
@@ -142,7 +142,11 @@ FILL = -1e20
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Return the steps of the right computation, and weights and outputs with each mistake."""
+    """Return the steps of the right computation, and weights and outputs with each mistake.
+
+    `unused_parameters` is the size of the layers that the class never applies, and
+    `features_if_applied` the number of features that they would give.
+    """
     x = xp.asarray(X, dtype=xp.float64)
     matrices = [xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V, W_O)]
     layer = MultiHeadAttention(*matrices, num_heads=HEADS)
