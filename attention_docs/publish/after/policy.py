@@ -2,8 +2,7 @@
 
 import base64
 import hashlib
-from collections.abc import Iterable
-from pathlib import Path
+from collections.abc import Iterable, Mapping
 
 from attention_docs.publish.after.inline_scripts import inline_scripts
 
@@ -11,19 +10,16 @@ CHARSET = '<meta charset="utf-8">'
 META = '<meta http-equiv="Content-Security-Policy" content="{}">'
 
 
-def add_policy(site: Path) -> None:
-    """Write a Content-Security-Policy into each page of a built site.
+def add_policy(pages: Mapping[str, str]) -> dict[str, str]:
+    """Return pages with a Content-Security-Policy, by the same paths.
 
     All pages get the same policy, which allows the inline scripts of all pages, because under
     instant navigation the policy of the first page applies to the next ones too.
     """
-    # read_text would change line endings, which a script's hash covers.
-    pages = {path: path.read_bytes().decode() for path in site.rglob("*.html")}
     scripts = {script for page in pages.values() for script in inline_scripts(page)}
     # The policy applies to the elements below it, and only the charset has to come first.
     charset_and_policy = CHARSET + META.format(policy(scripts))
-    for path, page in pages.items():
-        path.write_bytes(page.replace(CHARSET, charset_and_policy, 1).encode())
+    return {path: page.replace(CHARSET, charset_and_policy, 1) for path, page in pages.items()}
 
 
 def policy(scripts: Iterable[str]) -> str:

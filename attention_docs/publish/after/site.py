@@ -60,18 +60,20 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
         if project.address and not project.preview:
             pages |= pictures.add_pictures(site, pages, page_files, project)
         typeset = typesetting.result()
+    search.write_index(site, pages, offline=project.offline)
+    pages = complete_pages(pages, typeset, project)
     write_text(site / FORMULA_STYLE_SHEET, fonts.style_sheet(project, typeset.values()))
-    write_pages(site, pages, typeset, project)
     for path, script in live.graph_scripts(project.examples.graphs()).items():
         write_text(site / path, script)
     sitemap.set_date(site, repository.commit_day(project.root))
-    search.write_index(site, pages, offline=project.offline)
     if not project.preview:
-        styles.remove_unused(site)
+        pages = styles.remove_unused(site, pages)
     # The policy would block the script of live reload, and the script of the offline search, which
     # contains the path of the reader's folder.
     if not (project.preview or project.offline):
-        policy.add_policy(site)
+        pages = policy.add_policy(pages)
+    for path, page in pages.items():
+        write_text(site / path, page)
     project.cache.prune()
 
 
@@ -84,13 +86,12 @@ def read_pages(site: Path) -> dict[str, str]:
     }
 
 
-def write_pages(
-    site: Path, pages: Mapping[str, str], typeset: Mapping[Formula, str], project: Project
-) -> None:
-    """Complete each page and write it: formulas, tables, long names, search and preloads.
+def complete_pages(
+    pages: Mapping[str, str], typeset: Mapping[Formula, str], project: Project
+) -> dict[str, str]:
+    """Return the pages with formulas, aligned tables, breaks in long names, search and preloads.
 
     Args:
-        site: the folder of the site.
         pages: the HTML of each page, by its path in the site.
         typeset: the HTML of each formula.
         project: the project.
@@ -101,12 +102,15 @@ def write_pages(
         array = np.asarray(look_up(reference, project.examples.steps))
         return LabelledArray(array, labels_of(look_up_labels(reference)))
 
+    completed_pages = {}
     for path, page in pages.items():
         page = search.with_worker(page, offline=project.offline)
-        page = tables.align_numbers(formulas.insert(page, typeset, look_up_matrix))
+        page = formulas.insert(page, typeset, look_up_matrix)
+        page = tables.align_numbers(page)
         page = names.allow_breaks(page)
         # Browsers refuse to preload from files.
-        write_text(site / path, page if project.offline else preload.with_preloads(page))
+        completed_pages[path] = page if project.offline else preload.with_preloads(page)
+    return completed_pages
 
 
 def write_text(path: Path, text: str) -> None:

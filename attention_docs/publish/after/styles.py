@@ -38,13 +38,19 @@ VARIABLE = re.compile(
 )
 
 
-def remove_unused(site: Path) -> None:
+def remove_unused(site: Path, pages: Mapping[str, str]) -> dict[str, str]:
     """Remove unused CSS from a built site, and add a digest to the names of its style sheets.
 
-    With the digest, caches cannot serve an old style sheet. The pages are updated to the new names,
-    and only those that need the style sheet of the reference keep their link to it.
+    With the digest, caches cannot serve an old style sheet.
+
+    Args:
+        site: the folder of the site, with its style sheets and scripts.
+        pages: the HTML of all pages, by path.
+
+    Returns:
+        The pages with links to the new names. Only those that need the style sheet of the reference
+        keep their link to it.
     """
-    pages = {path: path.read_bytes().decode() for path in site.rglob("*.html")}
     scripts = [
         path.read_text(encoding="utf-8") for pattern in SCRIPTS for path in site.glob(pattern)
     ]
@@ -57,8 +63,7 @@ def remove_unused(site: Path) -> None:
         is_linked = any(f'/{path.name}"' in page for page in pages.values())
         if is_linked:
             new_names[path.name] = rename_after_content(path, sheet)
-    for path, page in pages.items():
-        path.write_bytes(update_links(page, new_names).encode())
+    return {path: update_links(page, new_names) for path, page in pages.items()}
 
 
 def used_css(styles: Iterable[str], pages: Collection[str], scripts: Iterable[str]) -> list[str]:

@@ -49,8 +49,7 @@ def test_variable_used_only_by_unused_variables_is_removed():
 
 def test_style_sheet_fetched_by_a_script_keeps_its_name(tmp_path):
     (tmp_path / "live.css").write_text(".b{top:0}p{top:0}", encoding="utf-8")
-    (tmp_path / "index.html").write_text("<p>live.css", encoding="utf-8")
-    styles.remove_unused(tmp_path)
+    styles.remove_unused(tmp_path, {"index.html": "<p>live.css"})
     assert (tmp_path / "live.css").read_text(encoding="utf-8") == "p{top:0}"
 
 
@@ -59,11 +58,9 @@ def renamed_style_sheet(site, style):
     site.mkdir()
     (site / "a.min.css").write_text(style, encoding="utf-8")
     (site / "a.min.css.map").write_text("{}", encoding="utf-8")
-    page = site / "index.html"
-    page.write_text('<link href="../a.min.css"><p>a.min.css', encoding="utf-8")
-    styles.remove_unused(site)
+    pages = styles.remove_unused(site, {"index.html": '<link href="../a.min.css"><p>a.min.css'})
     (sheet,) = site.glob("*.css*")
-    assert page.read_text(encoding="utf-8") == f'<link href="../{sheet.name}"><p>a.min.css'
+    assert pages == {"index.html": f'<link href="../{sheet.name}"><p>a.min.css'}
     return sheet.name
 
 
