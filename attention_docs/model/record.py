@@ -6,7 +6,7 @@ import importlib.util
 from collections.abc import Callable, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -186,13 +186,13 @@ def score_heads(model: Llama, tokenizer: Tokenizer) -> dict[str, Array]:
     ]
     starts = heads.word_starts(token_texts(tokenizer, texts[-1]))
     selection = list(antecedents.sentences(antecedents.SELECTION_FRAMES))
-    on_nouns = noun_weights(model, tokenizer, selection)
+    on_antecedents, on_others = noun_weights(model, tokenizer, selection)
     return {
         "previous token": np.mean(list(map(heads.previous_token_score, text_weights)), axis=0),
         "first token": np.mean(list(map(heads.first_token_score, text_weights)), axis=0),
         "first of the word": heads.first_of_word_score(text_weights[-1], starts),
         "induction": np.mean(list(map(heads.induction_score, repeated_weights)), axis=0),
-        "pronoun": np.mean(on_nouns.antecedent - on_nouns.other, axis=0),
+        "pronoun": np.mean(on_antecedents - on_others, axis=0),
     }
 
 
@@ -202,22 +202,12 @@ def three_strongest(scores: Array) -> dict[str, list[Any]]:
     return {str(rank): [*head, round(float(scores[head]), 4)] for rank, head in strongest}
 
 
-class NounWeights(NamedTuple):
-    """The weights from *they* on the two nouns of each sentence, in each head.
+def noun_weights(
+    model: Llama, tokenizer: Tokenizer, sentences: Sequence[Sentence]
+) -> tuple[Array, Array]:
+    """Return the weights from *they* on the antecedent, and those on the other noun.
 
-    Attributes:
-        antecedent: (sentences, layers, h) weights on the noun that *they* refers to.
-        other: (sentences, layers, h) weights on the other noun.
-    """
-
-    antecedent: Array
-    other: Array
-
-
-def noun_weights(model: Llama, tokenizer: Tokenizer, sentences: Sequence[Sentence]) -> NounWeights:
-    """Return the weights from *they* on both nouns of each sentence.
-
-    If a noun has several tokens, the weights on them are added.
+    Both are (sentences, layers, h). If a noun has several tokens, the weights on them are added.
     """
     on_antecedents: list[Array] = []
     on_others: list[Array] = []
@@ -228,7 +218,7 @@ def noun_weights(model: Llama, tokenizer: Tokenizer, sentences: Sequence[Sentenc
         other_positions = noun_positions(tokenizer, tokens, sentence.other)
         on_antecedents.append(np.sum(pronoun_weights[..., antecedent_positions], axis=-1))
         on_others.append(np.sum(pronoun_weights[..., other_positions], axis=-1))
-    return NounWeights(np.asarray(on_antecedents), np.asarray(on_others))
+    return np.asarray(on_antecedents), np.asarray(on_others)
 
 
 def noun_positions(tokenizer: Tokenizer, tokens: Sequence[int], noun: str) -> list[int]:
@@ -259,10 +249,10 @@ def pronoun_trial(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str
     ranking = strongest_heads(scores, scores.size)
     best = ranking[0]
     sentences = list(antecedents.sentences(antecedents.HELD_OUT_FRAMES))
-    on_nouns = noun_weights(model, tokenizer, sentences)
-    on_antecedent = on_nouns.antecedent[:, best.layer, best.head]
-    on_other = on_nouns.other[:, best.layer, best.head]
-    is_correct = on_antecedent > on_other
+    antecedent_weights, other_weights = noun_weights(model, tokenizer, sentences)
+    on_antecedents = antecedent_weights[:, best.layer, best.head]
+    on_others = other_weights[:, best.layer, best.head]
+    is_correct = on_antecedents > on_others
     is_first = np.array([sentence.is_first for sentence in sentences])
     return {
         "best": list(best),
@@ -275,13 +265,15 @@ def pronoun_trial(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str
             "first noun": as_percent(np.mean(is_first)),
             "first token": 0,  # it is no noun
         },
-        "mean_weights": rounded_list([np.mean(on_antecedent), np.mean(on_other)], 4),
+        "mean_weights": rounded_list([np.mean(on_antecedents), np.mean(on_others)], 4),
         "right_if_first": as_percent(np.mean(is_correct[is_first])),
         "right_if_second": as_percent(np.mean(is_correct[~is_first])),
         "wrong": [sentences[index].text for index in np.flatnonzero(~is_correct)],
         "trial": {
-            sentence.text: [sentence.antecedent, *rounded_list(weights, 3)]
-            for sentence, *weights in zip(sentences, on_antecedent, on_other, strict=True)
+            sentence.text: [sentence.antecedent, *rounded_list([weight, other_weight], 3)]
+            for sentence, weight, other_weight in zip(
+                sentences, on_antecedents, on_others, strict=True
+            )
         },
     }
 
@@ -380,11 +372,12 @@ def next_words(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
         name: logits if options is None else next_token_probabilities(logits, **options)
         for name, options in SAMPLING_OPTIONS.items()
     }
-    most_likely = map(int, np.argsort(-logits)[:NEXT_WORDS])
+    table = np.stack(list(columns.values()), axis=-1)  # (vocabulary, options)
+    most_likely = np.argsort(-logits)[:NEXT_WORDS]
     return {
         "ways": list(columns),
         "top": {
-            token_name(tokenizer, token): rounded_list([c[token] for c in columns.values()], 4)
+            token_name(tokenizer, int(token)): rounded_list(table[token], 4)
             for token in most_likely
         },
         "kept_by_top_p": int(np.count_nonzero(columns["top-p 0.9"])),
