@@ -181,11 +181,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     w_o1 = xp.asarray(W_O1, dtype=xp.float64)
     w_q2, w_k2, w_v2 = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q2, W_K2, W_V1))
     q1, k1 = x @ w_q1, x @ w_k1
-    first = attention_steps(q1, k1, x @ w_v1, is_causal=True, scale=1.0)
-    between = x + first.output @ w_o1
-    q2, k2 = between @ w_q2, between @ w_k2
-    second = attention_steps(q2, k2, between @ w_v2, is_causal=True, scale=1.0)
-    without_first = attention_steps(x @ w_q2, x @ w_k2, x @ w_v2, is_causal=True, scale=1.0)
+    layer_1 = attention_steps(q1, k1, x @ w_v1, is_causal=True, scale=1.0)
+    hidden_state = x + layer_1.output @ w_o1
+    q2, k2 = hidden_state @ w_q2, hidden_state @ w_k2
+    layer_2 = attention_steps(q2, k2, hidden_state @ w_v2, is_causal=True, scale=1.0)
+    layer_2_alone = attention_steps(x @ w_q2, x @ w_k2, x @ w_v2, is_causal=True, scale=1.0)
     return {
         "X": x,
         "W_Q1": w_q1,
@@ -197,14 +197,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "W_V2": w_v2,
         "Q1": q1,
         "K1": k1,
-        "scores1": first.masked,
-        "weights1": first.weights,
-        "between": between,
+        "scores1": layer_1.masked,
+        "weights1": layer_1.weights,
+        "between": hidden_state,
         "Q2": q2,
         "K2": k2,
-        "scores2": second.masked,
-        "weights2": second.weights,
-        "output": second.output,
-        "weights_without_first": without_first.weights,
-        "output_without_first": without_first.output,
+        "scores2": layer_2.masked,
+        "weights2": layer_2.weights,
+        "output": layer_2.output,
+        "weights_without_first": layer_2_alone.weights,
+        "output_without_first": layer_2_alone.output,
     }
