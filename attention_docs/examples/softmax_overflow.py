@@ -65,7 +65,10 @@ BEYOND = [-3e9, -2e9, FILL]
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Compare the plain softmax with the stable one, and a fill value with minus infinity."""
+    """Compare the plain softmax with the stable one, and a fill value with minus infinity.
+
+    `beyond` has two scores below the fill value of the third, whose key is hidden.
+    """
     small, large = (xp.asarray(row, dtype=xp.float64) for row in (SMALL, LARGE))
     filled, beyond = (xp.asarray(row, dtype=xp.float64) for row in (FILLED, BEYOND))
     hidden = xp.full_like(filled, -xp.inf)

@@ -62,9 +62,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 def slope(xp: ModuleType, weights: Array) -> Array:
-    """Return the derivative a (1 - a) of the weight a of "pass" with respect to its score.
+    """Return the derivative of the weight of "pass" with respect to its score in the softmax.
 
-    1 - a is computed as the sum of the other weights, which is precise even if a is close to 1.
+    For a weight a it is a (1 - a). The sum of the other weights stands for 1 - a, because it is
+    precise even if a is close to 1.
     """
     other_weights = xp.concat([weights[:PASS], weights[PASS + 1 :]])
     return weights[PASS : PASS + 1] * xp.sum(other_weights)
