@@ -101,7 +101,8 @@ def lines_panel(
         key_names = arguments.labels("keys", keys, matrix.shape[1])
     if query is not None:
         query = arguments.index("query", query, len(query_names))
-    titles, roles = (sides, (None, None)) if sides else (("queries", "keys"), ("query", "key"))
+    titles = sides or ("queries", "keys")
+    roles = (None, None) if sides else ("query", "key")
     left = max(map(text_width, [*query_names, titles[0]])) + NAME_GAP
     right = left + length
     lines = Lines(matrix, query_names, key_names, left=left, right=right, row_height=row_height)
@@ -229,8 +230,9 @@ class Lines(NamedTuple):
         """Describe the weights of all queries or of one, or the extremes of a large matrix."""
         if self.matrix.size > cells.MAX_DESCRIBED_NUMBERS:
             return cells.describe("Weights of queries (rows) on keys (columns)", self.matrix)
+        rows = range(len(self.query_names)) if query is None else [query]
         clauses = []
-        for row in range(len(self.query_names)) if query is None else [query]:
+        for row in rows:
             weights = zip(self.key_names, self.matrix[row], strict=True)
             keys = ", ".join(f"{key} with {number(weight)}" for key, weight in weights)
             clauses.append(f"{self.query_names[row]} looks at {keys}")
