@@ -271,22 +271,24 @@ def detect_precision(case: Case, outcome: Outcome, settings: Settings) -> Settin
 def bottom_right_call(case: Case) -> Call:
     """Return the call with a causal mask in which the last query sees every key."""
     assert isinstance(case.call, Call)
-    more_keys = case.call.key.shape[-2] - case.call.query.shape[-2]
-    return replace(case.call, is_causal=False, mask=case.call.distance <= more_keys)
+    shift = case.call.key.shape[-2] - case.call.query.shape[-2]
+    return replace(case.call, is_causal=False, mask=case.call.distance <= shift)
 
 
 def detect_mask(
     worker: Worker, description: Description, settings: Settings, case: Case, outcome: Outcome
 ) -> Settings:
-    """Detect what a mask means: for pairs of positions or for keys, and what True or 1 does.
+    """Return the settings with what a mask means: its shape, and what True or a number does.
+
+    A case with a mask is called with each kind of mask, until mistakes that explain the function
+    without a mask, or none, explain the result.
 
     Args:
         worker: calls the function.
         description: the function.
         settings: how to call it, but for the mask.
         case: a case without a mask.
-        outcome: the outcome of that case, which may be wrong because of a mistake. Then the outcome
-            of a case with a mask only has to be wrong in the same way.
+        outcome: the outcome of that case, which may be wrong because of mistakes.
     """
     names = description.names
     if description.is_layer or not {"mask", "padding"} & names.keys():
@@ -305,6 +307,7 @@ def detect_mask(
                 if not mask_outcome.failure:
                     unexplained.append(trial)
                 continue
+            # A function that takes both kinds may hide the wrong keys by a boolean mask.
             may_be_boolean = kind == "additive" and not settings.mask
             if may_be_boolean and hides_wrong_keys(worker, description, trial, mask_case, mistakes):
                 return replace(trial, mask="keep")
