@@ -53,7 +53,16 @@ class StepArray(np.ndarray):
 
     @property
     def T(self) -> "StepArray":  # noqa: N802, NumPy's name
-        return as_step_array(super().T, self.step, self.indices.T)
+        """The transpose, which keeps the reference if the array has one.
+
+        >>> permutation = with_step(np.eye(3), "permutation.P")
+        >>> step_name(permutation.T), step_name(np.diff(permutation).T)
+        ('permutation.P', None)
+        """
+        transposed = super().T
+        if self.step:
+            transposed.step, transposed.indices = self.step, self.indices.T
+        return transposed
 
 
 def with_step(array: Array, step: str) -> StepArray:
@@ -97,7 +106,7 @@ def row_reference(array: np.ndarray, row: int) -> str | None:
     return f"{step}[{first}:{int(last_column) + 1}]"
 
 
-def as_step_array(array: np.ndarray, step: str | None, indices: np.ndarray) -> StepArray:
+def as_step_array(array: np.ndarray, step: str, indices: np.ndarray) -> StepArray:
     """Return an array as a `StepArray` with these attributes."""
     view = array.view(StepArray)
     view.step, view.indices = step, indices
