@@ -135,7 +135,10 @@ def executed_lines(module, code, attention):
 
 
 def check(attention):
-    """Return the report of the check on a function, or None if it cannot be called at all."""
+    """Return the report of the check on a function, or None if it cannot be called at all.
+
+    Of the packages, only timm takes PyTorch's arrays.
+    """
     library = "torch" if "timm" in sys.modules else "numpy"
     try:
         return check_with(InProcessWorker(attention), Settings(library=library))

@@ -47,6 +47,7 @@ def gpt2(query, key, value, attention_mask=None, scale=None):
 def llama(query, key, value, attention_mask=None, scale=None):
     """Call the attention of transformers' Llama, with grouped key heads."""
     heads = query.shape[1]
+    # The function reads the numbers of heads from a layer, but does not use its projections.
     config = LlamaConfig(
         hidden_size=2 * heads, num_attention_heads=heads, attn_implementation="eager"
     )
