@@ -328,7 +328,7 @@ GAIN = [2, 2, 2, 2, 1.5, 2]
 SHIFT = [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
 EPSILON = 1e-5  # keeps the norm of a constant row finite
 
-# W_Q, W_K, W_V and W_O of the encoder's self-attention, the decoder's, and the cross-attention.
+# W_Q, W_K, W_V and W_O of both self-attentions and of the cross-attention.
 ENCODER = (
     [
         [3, 0, 0, 0, 0, 3],
@@ -492,11 +492,10 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Return the steps of the encoder and of the decoder for the sentence about the car.
+    """Return the steps for the sentence about the car.
 
-    `loop_probabilities` have a fifth target token, "verte", after which the loop ends.
-    `book_probabilities` belong to "the book is green .", whose noun is masculine in French, and its
-    target "le livre est".
+    `loop_probabilities` have a fifth target token, “verte”, after which the loop ends.
+    `book_probabilities` belong to “the book is green .”, whose noun is masculine in French.
     """
     model = Transformer(xp)
     encoded = model.encode(floats(xp, SOURCE_TOKENS))
@@ -516,7 +515,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 class Transformer:
-    """One encoder layer and one decoder layer, with the matrices of this module."""
+    """One encoder layer and one decoder layer."""
 
     def __init__(self, xp: ModuleType) -> None:
         self.xp = xp
@@ -530,7 +529,7 @@ class Transformer:
         self.shift = floats(xp, SHIFT)
 
     def encode(self, x: Array) -> dict[str, Array]:
-        """Return the steps of the encoder for source tokens; `memory` is its output."""
+        """Return the steps of the encoder; `memory` is its output."""
         self_attention = self.encoder.steps(x, x, x)
         summed = x + self_attention.output
         normed = self.layer_norm(summed)
@@ -583,7 +582,7 @@ class Transformer:
         }
 
     def layer_norm(self, rows: Array) -> Array:
-        """Normalise every row to mean 0 and variance 1, then apply gain and shift by feature."""
+        """Normalise each row, then apply gain and shift by feature."""
         deviations = rows - self.mean(rows)
         return self.gain * deviations / self.xp.sqrt(self.variance(rows) + EPSILON) + self.shift
 
@@ -606,16 +605,16 @@ def floats(xp: ModuleType, literal: object) -> Array:
 
 
 def attention_layer(xp: ModuleType, matrices: tuple[object, ...]) -> MultiHeadAttention:
-    """Return an attention of two heads with the matrices W_Q, W_K, W_V and W_O."""
+    """Return an attention layer of two heads."""
     return MultiHeadAttention(*(floats(xp, matrix) for matrix in matrices), num_heads=2)
 
 
 def matrix_steps(name: str, layer: MultiHeadAttention) -> dict[str, Array]:
-    """Return the four matrices of an attention as steps that start with its name."""
+    """Return the four matrices of a layer as steps that start with its name."""
     return {f"{name}_W_{letter}": getattr(layer, f"W_{letter}") for letter in "QKVO"}
 
 
 def weight_steps(name: str, layer_steps: MultiHeadSteps) -> dict[str, Array]:
-    """Return the weights of both heads of an attention as steps that start with its name."""
+    """Return the weights of both heads of a layer as steps that start with its name."""
     weights = layer_steps.attention.weights
     return {f"{name}_weights_1": weights[0, :, :], f"{name}_weights_2": weights[1, :, :]}
