@@ -33,6 +33,21 @@ def softmax_slopes(scores):
     return [list(row) for row in zip(*columns, strict=True)]
 
 
+def rotate_pairs(row, position, base, interleaved=False):
+    """Rotate each pair of features of a row as a complex number, as rotary positions do.
+
+    The pairs are the features i and i + d/2, or if interleaved 2i and 2i + 1.
+    """
+    half = len(row) // 2
+    rotated = list(row)
+    for i in range(half):
+        a, b = (2 * i, 2 * i + 1) if interleaved else (i, i + half)
+        z = complex(row[a], row[b]) * cmath.exp(1j * position * base ** (-i / half))
+        rotated[a] = z.real
+        rotated[b] = z.imag
+    return rotated
+
+
 def dot(a, b):
     return math.fsum(float(x) * float(y) for x, y in zip(a, b, strict=True))
 

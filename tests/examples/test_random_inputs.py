@@ -15,8 +15,8 @@ from tests import reference
 from tests.examples.comparison import literals, patched_literals, perturbed_literals
 from tests.examples.independent.chosen_keys import largest
 from tests.examples.independent.delta_rules import exact, product, run
-from tests.examples.independent.models import rotated
 from tests.examples.test_examples import computations_of
+from tests.reference import rotate_pairs
 
 
 def in_list(numbers):
@@ -191,7 +191,7 @@ def test_packed_documents_equal_each_document_alone(restarts, seed, lengths):
     outputs_alone = []
     for i in range(len(lengths)):
         query, key = (
-            [rotated(row, t, base=10000) for t, row in enumerate(array[document == i])]
+            [rotate_pairs(row, t, base=10000) for t, row in enumerate(array[document == i])]
             for array in (q, k)
         )
         value = v[document == i]

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from attention_docs import position_rotation, rotary, sinusoidal_positions
 from tests.conftest import random_array, to_numpy
+from tests.reference import rotate_pairs
 
 sizes = st.integers(1, 6).map(lambda half: 2 * half)
 bases = st.floats(0.5, 1e5)
@@ -48,20 +49,14 @@ def test_rotations_compose(first, second, d_model):
     np.testing.assert_allclose(composed, expected, atol=1e-13)
 
 
-def complex_rotary(x, positions, base, interleaved):
-    """Rotate pairs of features as complex numbers."""
-    pairs = x.reshape(len(x), -1, 2) if interleaved else x.reshape(len(x), 2, -1).swapaxes(1, 2)
-    frequencies = base ** -(2 * np.arange(pairs.shape[1]) / x.shape[1])
-    z = (pairs[..., 0] + 1j * pairs[..., 1]) * np.exp(1j * np.outer(positions, frequencies))
-    rotated = np.stack([z.real, z.imag], axis=-1)
-    return (rotated if interleaved else rotated.swapaxes(1, 2)).reshape(x.shape)
-
-
 @given(st.integers(1, 5), sizes, bases, st.booleans(), st.integers(-1000, 1000))
 def test_rotary_equals_complex_multiplication(length, features, base, interleaved, start):
     x = random_array((length, features))
     positions = start + np.arange(length) / 4
-    expected = complex_rotary(x, positions, base, interleaved)
+    expected = [
+        rotate_pairs(row, position, base, interleaved)
+        for row, position in zip(x, positions, strict=True)
+    ]
     np.testing.assert_allclose(rotary(x, positions, base, interleaved), expected, atol=1e-12)
 
 
@@ -88,10 +83,13 @@ def test_rotary_angles_are_exact_at_far_positions(dtype, tolerance):
     np.testing.assert_allclose(rotated, rotary(x, far_position), rtol=tolerance)
 
 
-def test_libraries_agree(xp):
+def test_sinusoids_are_equal_in_every_library(xp):
     positions = sinusoidal_positions(5, 6, xp=xp)
     assert type(positions) is type(xp.asarray([1.0]))
     np.testing.assert_allclose(to_numpy(positions), sinusoidal_positions(5, 6), atol=1e-15)
+
+
+def test_rotation_is_equal_in_every_library(xp):
     rotation = position_rotation(-3, 6, xp=xp)
     np.testing.assert_allclose(to_numpy(rotation), position_rotation(-3, 6), atol=1e-15)
 

@@ -6,7 +6,7 @@ import gguf
 import numpy as np
 
 from attention_docs.model.tokenizer import byte_characters
-from tests.reference import attention, matmul
+from tests.reference import attention, matmul, rotate_pairs
 
 # All sizes differ, and two query heads share each head of keys.
 D, HEADS, KV_HEADS, D_FF, LAYERS, BASE, EPSILON = 16, 4, 2, 24, 3, 500.0, 0.01
@@ -81,16 +81,6 @@ def slow_norm(rows, weight):
     ]
 
 
-def slow_rotary(row, position):
-    """Rotate neighbouring features of a row as complex numbers."""
-    turned = []
-    for i in range(0, len(row), 2):
-        angle = position * BASE ** (-i / len(row))
-        z = complex(row[i], row[i + 1]) * complex(math.cos(angle), math.sin(angle))
-        turned += [z.real, z.imag]
-    return turned
-
-
 def slow_run(weights, tokens):
     """Return the attention weights and the output of each layer, and the logits."""
     x = [[float(v) for v in weights["token_embd.weight"][token]] for token in tokens]
@@ -104,8 +94,8 @@ def slow_run(weights, tokens):
             own = slice(head * D_K, (head + 1) * D_K)
             group = head // (HEADS // KV_HEADS)
             shared = slice(group * D_K, (group + 1) * D_K)
-            query = [slow_rotary(row[own], t) for t, row in enumerate(Q)]
-            key = [slow_rotary(row[shared], t) for t, row in enumerate(K)]
+            query = [rotate_pairs(row[own], t, BASE, interleaved=True) for t, row in enumerate(Q)]
+            key = [rotate_pairs(row[shared], t, BASE, interleaved=True) for t, row in enumerate(K)]
             value = [row[shared] for row in V]
             heads.append(attention(query, key, value, allowed=lambda i, j: j <= i))
         merged = [[v for _, out in heads for v in out[t]] for t in range(len(x))]

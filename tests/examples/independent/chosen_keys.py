@@ -4,7 +4,7 @@ import math
 
 from tests import reference
 from tests.examples.comparison import independent
-from tests.examples.independent.models import rotated
+from tests.reference import rotate_pairs
 
 
 def softmax_over(scores, keys):
@@ -122,7 +122,7 @@ def rotary_layouts(literals):
     dense, earlier = weights_over(literals, EARLIER)[they], EARLIER[they]
     for name, interleaved in (("halves", False), ("pairs", True)):
         turned = [
-            [rotated(row, t, literals["BASE"], interleaved) for t, row in enumerate(rows)]
+            [rotate_pairs(row, t, literals["BASE"], interleaved) for t, row in enumerate(rows)]
             for rows in index_rows(literals)
         ]
         scores = index_scores(literals, *turned)[they]

@@ -6,8 +6,8 @@ import numpy as np
 
 from tests import reference
 from tests.examples.comparison import independent
-from tests.examples.independent.models import rotated
 from tests.examples.independent.one_head import is_causal, one_head_steps
+from tests.reference import rotate_pairs
 
 
 def boolean_mask(allowed, m, n):
@@ -246,7 +246,7 @@ def mask_functions(literals):
         return last_output(rows, rows, keys)
 
     def output_with_rotary(positions):
-        rows = [rotated(row, t, base=10000) for row, t in zip(x, positions, strict=True)]
+        rows = [rotate_pairs(row, t, base=10000) for row, t in zip(x, positions, strict=True)]
         return last_output(rows, x, second_document)
 
     paths = []  # from the root of the draft to each token

@@ -9,17 +9,7 @@ import numpy as np
 from tests import reference
 from tests.examples.comparison import independent
 from tests.examples.independent.one_head import is_causal
-
-
-def rotated(row, position, base, interleaved=False):
-    """Rotate the pairs of a row, each as a complex number."""
-    half = len(row) // 2
-    pairs = [(2 * i, 2 * i + 1) if interleaved else (i, i + half) for i in range(half)]
-    computed = list(row)
-    for i, (a, b) in enumerate(pairs):
-        z = complex(row[a], row[b]) * cmath.exp(1j * position * base ** (-i / half))
-        computed[a], computed[b] = z.real, z.imag
-    return computed
+from tests.reference import rotate_pairs
 
 
 @independent("rotary", "complex numbers, by the distance of query and key")
@@ -38,7 +28,7 @@ def rotary(literals):
         return [[score(pairs, m - n) for n in range(5)] for m in range(4)]
 
     halves = [0, 2, 4, 1, 3, 5]
-    q_rotated = [rotated(q, m, base, interleaved=True) for m in range(4)]
+    q_rotated = [rotate_pairs(q, m, base, interleaved=True) for m in range(4)]
     # NTK-aware scaling leaves the fastest pair as it is and divides the slowest by the factor 4.
     ntk_frequencies = np.multiply(frequencies, [1, 1 / 2, 1 / 4])
     return {
@@ -46,7 +36,7 @@ def rotary(literals):
         "wavelengths": np.divide(math.tau, frequencies),
         "angles": np.outer(range(5), frequencies),
         "Q_rotated": q_rotated,
-        "K_rotated": [rotated(k, n, base, interleaved=True) for n in range(5)],
+        "K_rotated": [rotate_pairs(k, n, base, interleaved=True) for n in range(5)],
         "scores": scores([(0, 1), (2, 3), (4, 5)]),
         "distance_alone": True,
         "order": halves,
@@ -63,16 +53,18 @@ def rotary(literals):
 
 @independent("rotary_positions", "complex numbers")
 def rotary_positions(literals):
-    base, turned = literals["BASE"], []
-    for row, (position,) in (
-        (literals["Q"], literals["QUERY_POSITION"]),
-        (literals["K"], literals["KEY_POSITION"]),
-    ):
-        turned.append(np.reshape(rotated(row, position, base, interleaved=True), (3, 2)).tolist())
-    products = [a * c + b * d for (a, b), (c, d) in zip(*turned, strict=True)]
+    def pairs(row, position):
+        """Return the rotated pairs, one in each row."""
+        rotated = rotate_pairs(row, position, literals["BASE"], interleaved=True)
+        return np.reshape(rotated, (3, 2))
+
+    (query_position,), (key_position,) = literals["QUERY_POSITION"], literals["KEY_POSITION"]
+    query_pairs = pairs(literals["Q"], query_position)
+    key_pairs = pairs(literals["K"], key_position)
+    products = list(map(reference.dot, query_pairs, key_pairs))
     return {
-        "q_turned": turned[0],
-        "k_turned": turned[1],
+        "q_turned": query_pairs,
+        "k_turned": key_pairs,
         "products": products,
         "score": sum(products),
     }
@@ -142,7 +134,7 @@ def kv_cache(literals):
         reference.matmul(literals["X"], literals[f"W_{letter}"]) for letter in "QKV"
     )
     q, k = (
-        [rotated(row, i, base=100) for i, row in enumerate(rows)]
+        [rotate_pairs(row, i, base=100) for i, row in enumerate(rows)]
         for rows in (unrotated_q, unrotated_k)
     )
     # Only the two tokens of the prompt are rotated.
@@ -226,13 +218,13 @@ def latent_attention(literals):
     x = literals["X"]
     latents = reference.matmul(x, literals["W_DOWN"])
     unrotated = reference.matmul(x, literals["W_K_ROTARY"])
-    keys_rotary = [rotated(row, i, base=100) for i, row in enumerate(unrotated)]
+    keys_rotary = [rotate_pairs(row, i, base=100) for i, row in enumerate(unrotated)]
     first = latent_head(literals, latents, keys_rotary, suffix="")
     second = latent_head(literals, latents, keys_rotary, suffix="_2")
     # The right divisor is the root of 6 + 2 features, the default one that of 3 + 2.
     default_scaled = [z * math.sqrt(8 / 5) for z in first["scaled"][0]]
-    turned_query, keys = rotated(first["query"][0], 4, base=100), first["keys"][:-1]
-    turned_keys = [rotated(key, position, base=100) for position, key in enumerate(keys)]
+    turned_query, keys = rotate_pairs(first["query"][0], 4, base=100), first["keys"][:-1]
+    turned_keys = [rotate_pairs(key, position, base=100) for position, key in enumerate(keys)]
     return {
         "latents": latents,
         "keys_unrotated": unrotated,
@@ -254,7 +246,7 @@ def latent_head(literals, latents, keys_rotary, suffix):
     values = reference.matmul(latents, literals[f"W_UP_V{suffix}"])
     query = reference.matmul(token, literals[f"W_Q{suffix}"])
     unrotated_query = reference.matmul(token, literals[f"W_Q_ROTARY{suffix}"])
-    query_rotary = [rotated(unrotated_query[0], 4, base=100)]
+    query_rotary = [rotate_pairs(unrotated_query[0], 4, base=100)]
     steps = reference.every_step(
         np.hstack([query, query_rotary]), np.hstack([keys, keys_rotary]), values
     )
