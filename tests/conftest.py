@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tracemalloc
 from pathlib import Path
 
 import array_api_compat
@@ -95,6 +96,15 @@ def random_array(shape, dtype="float64", seed=0):
 def to_numpy(array):
     """Copy an array to the host with its library's own method."""
     return array.get() if array_api_compat.is_cupy_array(array) else np.asarray(array)
+
+
+def peak_memory(call):
+    """Return the bytes that a call has allocated at most at one time."""
+    tracemalloc.start()
+    call()
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    return peak
 
 
 def copy_project(target):

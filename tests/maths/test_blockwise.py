@@ -1,14 +1,14 @@
 """Blockwise attention: equal to the formula for every option, with either shift, in linear memory."""
 
 import math
-import threading
-import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
 from types import ModuleType
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from ml_dtypes import bfloat16
 
 import attention_docs.inputs
 from attention_docs import (
@@ -27,7 +27,7 @@ from attention_docs.kernels.blockwise import bounded_weights, online_weights
 from attention_docs.kernels.bounds import measure_bounds
 from attention_docs.kernels.selection import LOG2_E, Method, check_and_measure, select_method
 from attention_docs.kernels.threads import blas_threads
-from tests.conftest import random_array, random_arrays, to_numpy
+from tests.conftest import peak_memory, random_array, random_arrays, to_numpy
 
 attend = scaled_dot_product_attention
 each_weight_blocks = pytest.mark.parametrize("weight_blocks", [bounded_weights, online_weights])
@@ -65,18 +65,26 @@ def attention_inputs(draw):
         dtype=dtype,
         seed=m * n + d_k,
     )
-    options = {"enable_gqa": enable_gqa}
+    options = draw(attention_options((*score_axes, m, n)))
+    return finite_inputs(*qkv, **options, enable_gqa=enable_gqa)
+
+
+@st.composite
+def attention_options(draw, score_shape):
+    """Draw a mask of any kind or none, a window, a softcap and a scale."""
+    side = st.none() | st.integers(0, 6)
+    options = {
+        "window": draw(st.none() | st.tuples(side, side)),
+        "softcap": draw(st.sampled_from([None, 0.7])),
+        "scale": draw(st.sampled_from([None, -1.5])),
+    }
     mask_kind = draw(st.sampled_from(["none", "boolean", "float", "causal"]))
     if mask_kind == "causal":
         options["is_causal"] = True
     elif mask_kind != "none":
-        mask = draw(masks((*score_axes, m, n)))
+        mask = draw(masks(score_shape))
         options["attn_mask"] = mask if mask_kind == "boolean" else np.where(mask, 0.5, -np.inf)
-    side = st.none() | st.integers(0, 6)
-    options["window"] = draw(st.none() | st.tuples(side, side))
-    options["softcap"] = draw(st.sampled_from([None, 0.7]))
-    options["scale"] = draw(st.sampled_from([None, -1.5]))
-    return finite_inputs(*qkv, **options)
+    return options
 
 
 def broadcastable(shape):
@@ -282,25 +290,26 @@ def test_overflowing_scores_raise_as_in_formula():
             function(query, key, value)
 
 
-def test_concurrent_calls_are_bitwise_equal():
-    blas_threads_before = blas_threads()
-    failures = []
+ARGUMENTS_OF_CALLS = 10 * [
+    random_arrays(*[(4, 600, 64)] * 3, dtype="float32", seed=seed) for seed in (1, 2)
+]
 
-    def call_repeatedly(qkv, expected):
-        for _ in range(10):
-            if not np.array_equal(attend(*qkv), expected):
-                failures.append(qkv)
 
-    threads = []
-    for seed in (1, 2):
-        qkv = random_arrays(*[(4, 600, 64)] * 3, dtype="float32", seed=seed)
-        threads.append(threading.Thread(target=call_repeatedly, args=(qkv, attend(*qkv))))
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
-    assert blas_threads() == blas_threads_before, "the last call restores the number"
+def attend_concurrently(arguments_of_calls):
+    """Return the outputs of several calls, of which two run at a time."""
+    with ThreadPoolExecutor(max_workers=2) as pool:
+        return list(pool.map(lambda qkv: attend(*qkv), arguments_of_calls))
+
+
+def test_concurrent_calls_are_bitwise_equal_to_calls_one_by_one():
+    expected = [attend(*qkv) for qkv in ARGUMENTS_OF_CALLS]
+    np.testing.assert_array_equal(attend_concurrently(ARGUMENTS_OF_CALLS), expected)
+
+
+def test_concurrent_calls_restore_the_number_of_blas_threads():
+    threads = blas_threads()
+    attend_concurrently(ARGUMENTS_OF_CALLS)
+    assert blas_threads() == threads
 
 
 @pytest.mark.parametrize(
@@ -311,13 +320,9 @@ def test_concurrent_calls_are_bitwise_equal():
 def test_memory_is_linear_in_length(options):
     """All scores at once would be 64 MB; each thread may hold a block and temporary copies of it."""
     qkv = random_arrays(*[(4096, 16)] * 3, dtype="float32")
-    threads = blas_threads()
-    tracemalloc.start()
-    attend(*qkv, **options)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    peak = peak_memory(lambda: attend(*qkv, **options))
     block_bytes = FLOAT32_BYTES * blockwise.BLOCK_SCORES
-    assert peak < 3 * block_bytes * threads + 4 * qkv[0].nbytes
+    assert peak < 3 * block_bytes * blas_threads() + 4 * qkv[0].nbytes
 
 
 def test_rounding_error_is_at_most_twice_the_error_of_pytorch(torch):
@@ -332,7 +337,6 @@ def test_rounding_error_is_at_most_twice_the_error_of_pytorch(torch):
 
 
 def test_bfloat16_is_computed_in_float32():
-    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
     qkv = [array.astype(bfloat16) for array in LARGE]
     expected = attend(*(array.astype("float32") for array in qkv))
     output = attend(*qkv, attn_mask=np.zeros((1, 1), dtype=bfloat16))
@@ -341,15 +345,14 @@ def test_bfloat16_is_computed_in_float32():
 
 
 def test_steps_of_bfloat16_have_a_bfloat16_output():
-    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
     qkv = [array.astype(bfloat16) for array in LARGE]
     assert attention_steps(*qkv).output.dtype == bfloat16
 
 
 def test_error_locates_nan_in_bfloat16():
-    bfloat16 = pytest.importorskip("ml_dtypes").bfloat16
+    one = np.ones((1, 1), dtype=bfloat16)
     with pytest.raises(ValueError, match=r"query holds nan at \[0, 0\]"):
-        attend(np.full((1, 1), np.nan, dtype=bfloat16), *[np.ones((1, 1), dtype=bfloat16)] * 2)
+        attend(np.full_like(one, np.nan), one, one)
 
 
 @pytest.mark.parametrize("has_vector_exp2", [True, False])
@@ -449,6 +452,7 @@ def test_gradients_equal_formula_for_all_options(inputs, block):
 
 
 def assert_gradients_close(gradients, expected, tolerance):
+    """Compare all gradients; the one of a mask is None if there is no float mask."""
     for name in InputGradients._fields:
         actual, desired = getattr(gradients, name), getattr(expected, name)
         if desired is None:
@@ -477,10 +481,7 @@ def test_gradients_of_long_sequences_equal_formula(case, dtype, tolerance):
 def test_gradient_memory_is_linear_in_length():
     """All scores at once would be 64 MB, and their gradients as much again."""
     arrays = random_arrays(*[(4096, 16)] * 4, dtype="float32")
-    tracemalloc.start()
-    scaled_dot_product_attention_backward(*arrays, is_causal=True)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    peak = peak_memory(lambda: scaled_dot_product_attention_backward(*arrays, is_causal=True))
     block_bytes = FLOAT32_BYTES * math.prod(blockwise.GRADIENT_BLOCK)
     assert peak < 10 * block_bytes + 8 * arrays[0].nbytes
 
@@ -491,6 +492,6 @@ def test_gradient_of_another_shape_raises():
         scaled_dot_product_attention_backward(np.ones(3), *LARGE)
 
 
-def test_overflowing_gradient_raises():
+def test_overflow_of_a_gradient_raises():
     with pytest.raises(ValueError, match=r"the gradient of query holds .*; expected products"):
         scaled_dot_product_attention_backward(np.full_like(LARGE_GRADIENT, 1.7e308), *LARGE)

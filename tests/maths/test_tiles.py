@@ -3,7 +3,6 @@
 import functools
 import itertools
 import math
-import tracemalloc
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from hypothesis.extra.numpy import arrays
 
 from attention_docs import TileState, attend_tile, merge, scaled_dot_product_attention
 from tests import reference
-from tests.conftest import random_array, random_arrays, to_numpy
+from tests.conftest import peak_memory, random_array, random_arrays, to_numpy
 
 numbers = st.floats(-50, 50)
 totals = st.floats(0, 50)
@@ -149,8 +148,5 @@ def test_merge_overflow_raises():
 def test_tile_memory_is_about_five_times_its_scores():
     length, float32_bytes = 512, 4
     ones = np.ones((length, 16), dtype="float32")
-    tracemalloc.start()
-    attend_tile(ones, ones, ones)
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
+    peak = peak_memory(lambda: attend_tile(ones, ones, ones))
     assert 4.5 < peak / (float32_bytes * length**2) < 5.5
