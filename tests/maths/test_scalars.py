@@ -26,8 +26,8 @@ def test_real_and_finite_number_accept_every_real_type(value):
 
 
 def test_flag_accepts_numpy_bool():
-    assert flag("f", np.True_) is flag("f", True) is True
-    assert flag("f", np.False_) is flag("f", False) is False
+    assert flag("f", np.True_) is True
+    assert flag("f", np.False_) is False
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,6 @@ def test_non_boolean_flag_raises(value):
 
 
 def test_negative_count_raises():
-    assert count("n", 0) == 0
     with pytest.raises(ValueError, match="n is -1; expected 0 or more"):
         count("n", -1)
 
