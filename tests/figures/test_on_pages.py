@@ -1,4 +1,4 @@
-"""Every figure of the site: references, accessibility, colour schemes and its page."""
+"""Every figure of the site: references, accessibility and its page."""
 
 import functools
 import itertools
@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
-from attention_docs.publish.after.formulas import ROLES as FORMULA_ROLES
 from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS, side_panel
 from attention_docs.publish.before.figures.registry import (
     FIGURES,
@@ -20,8 +19,8 @@ from attention_docs.publish.before.figures.registry import (
     site_figure,
 )
 from attention_docs.publish.computed import ComputedExamples
-from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY_UNDER_TEXT, SWATCH_HEIGHT
-from attention_docs.render.figures.svg import ROLES, SERIES
+from attention_docs.render.figures.scales import FILLS, SWATCH_HEIGHT
+from attention_docs.render.figures.svg import ROLES
 from attention_docs.render.numbers import drawn_number, short_number
 from tests.conftest import ROOT
 from tests.figures.drawing import SVG, assert_readable, name_and_description, shapes, size, svgs_of
@@ -149,58 +148,6 @@ def test_clock_hands_have_references_and_point_there():
         np.testing.assert_allclose(drawn_direction, direction, atol=0.02)
 
 
-def linear(colour):
-    """Return the intensities of (red, green, blue), which sRGB encodes."""
-    channels = np.array(colour)
-    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-
-
-def luminance(colour):
-    """Return the relative luminance, by its definition in WCAG 2, of (red, green, blue)."""
-    return float(linear(colour) @ [0.2126, 0.7152, 0.0722])
-
-
-def blended(foreground, background, opacity):
-    pairs = zip(foreground, background, strict=True)
-    return [opacity * a + (1 - opacity) * b for a, b in pairs]
-
-
-def rgb(text):
-    """Convert a colour like #1e2129 to three numbers between 0 and 1."""
-    return [int(text[i : i + 2], 16) / 255 for i in (1, 3, 5)]
-
-
-def colour_in(scheme, paint):
-    """Return the colour of a CSS variable in a scheme of the site, or else its fallback."""
-    name, fallback = re.fullmatch(r"var\((--[\w-]+), (#\w+)\)", paint).groups()
-    if scheme == "fallback":
-        return fallback
-    # What the dark scheme does not set is as in the light one.
-    style = STYLE.partition(f'[data-md-color-scheme="{scheme}"] {{')[2] + STYLE
-    return re.search(rf"{name}: (#\w+)", style)[1]
-
-
-@pytest.mark.parametrize(
-    ("scheme", "background", "ink", "opacity"),
-    [
-        ("fallback", "#ffffff", "#000000", 0.87),
-        ("fallback", "#1e2129", "#e2e4e9", 0.82),
-        ("default", "#ffffff", "#000000", 0.87),
-        ("slate", "#1e2129", "#e2e4e9", 0.82),
-    ],
-)
-def test_numbers_have_sufficient_contrast_on_the_most_opaque_cell(scheme, background, ink, opacity):
-    for paint in (*FILLS.values(), MINUS):
-        cell = blended(rgb(colour_in(scheme, paint)), rgb(background), OPACITY_UNDER_TEXT)
-        text = blended(rgb(ink), cell, opacity)
-        darker, lighter = sorted([luminance(cell), luminance(text)])
-        assert (lighter + 0.05) / (darker + 0.05) >= 4.5, paint  # WCAG, level AA
-
-
-def test_figures_and_formulas_have_the_same_roles():
-    assert tuple(ROLES) == FORMULA_ROLES
-
-
 def test_unknown_figure_error_lists_all_names():
     with pytest.raises(
         LookupError, match=r"figure 'nope' is unknown; expected one of .*self_attention_lines"
@@ -265,23 +212,3 @@ def test_cells_have_the_hue_of_their_role():
         seen_roles.add(role)
         assert role is None or fill in (FILLS[role], ROLES[role]), reference
     assert seen_roles >= set(ROLES)
-
-
-# From linear sRGB to the responses of the cones, and from their cube roots to OKLab.
-TO_CONES = [[0.4122, 0.5363, 0.0514], [0.2119, 0.6807, 0.1074], [0.0883, 0.2817, 0.6300]]
-TO_OKLAB = [[0.2105, 0.7936, -0.0041], [1.9780, -2.4286, 0.4506], [0.0259, 0.7828, -0.8087]]
-
-
-def oklab(colour):
-    """Return the coordinates of a colour like #1e2129 in OKLab, where distances are as large as seen."""
-    return np.array(TO_OKLAB) @ np.cbrt(np.array(TO_CONES) @ linear(rgb(colour)))
-
-
-@pytest.mark.parametrize("scheme", ["fallback", "default", "slate"])
-def test_lines_without_role_differ_in_colour_from_roles(scheme):
-    lines, others = SERIES.values(), [*ROLES.values(), MINUS]
-    coordinates = {paint: oklab(colour_in(scheme, paint)) for paint in (*lines, *others)}
-    pairs = [*itertools.product(lines, others), *itertools.combinations(lines, 2)]
-    distances = {(a, b): np.linalg.norm(coordinates[a] - coordinates[b]) for a, b in pairs}
-    # The two closest roles are 0.07 apart.
-    assert [pair for pair, distance in distances.items() if distance < 0.08] == []
