@@ -1,7 +1,7 @@
-"""Every figure of the site: references, accessibility and its page."""
+"""Every figure of the site: readability, references, the claims of its caption, and its page."""
 
 import functools
-import itertools
+import inspect
 import re
 from xml.etree import ElementTree
 
@@ -18,7 +18,9 @@ from attention_docs.publish.before.figures.registry import (
     figure_block,
     site_figure,
 )
+from attention_docs.publish.before.values import resolve
 from attention_docs.publish.computed import ComputedExamples
+from attention_docs.publish.errors import PublishError
 from attention_docs.render.figures.scales import FILLS, SWATCH_HEIGHT
 from attention_docs.render.figures.svg import ROLES
 from attention_docs.render.numbers import drawn_number, short_number
@@ -28,11 +30,28 @@ from tests.figures.drawing import SVG, assert_readable, name_and_description, sh
 each_figure = pytest.mark.parametrize("name", FIGURES)
 STEPS = ComputedExamples(ROOT)
 STYLE = (ROOT / "docs" / "assets" / "site.css").read_text(encoding="utf-8")
+# A sentence with one of these words compares, so it needs a claim.
+COMPARING = re.compile(
+    r"\b(almost|close|fall|fast|grow|half|hundredth|larg|less|main|more|most|near|small|slow|steep"
+    r"|than|times|twice)\w*",
+    re.IGNORECASE,
+)
+# Sentences that explain how to read a drawing, which the tests of drawings check.
+LEGENDS = (
+    "Four scores that grow with $\\sqrt{d_k}$, as random scores do without the division",
+    "The largest entry of the Jacobian of the same softmax",
+    "The thicker a line, the larger the weight",
+)
 
 
 @functools.cache
 def draw(name):
     return FIGURES[name](STEPS.steps_with_references)
+
+
+def elements_of(name, path):
+    """Return the elements of a figure at a path of ElementTree."""
+    return ElementTree.fromstring(draw(name)).findall(path)
 
 
 @each_figure
@@ -53,12 +72,12 @@ def test_figure_has_narrow_margins(name):
         corners = np.concatenate([shape.corners for shape in shapes(picture)])
         left, top = corners.min(axis=0)
         right, bottom = corners.max(axis=0)
-        # Around a plane is room for the name of an arrow that is turned.
-        names = 12 if "data-plane" in picture else 0
-        assert left < 40 + names
+        # The page's script can turn the arrows of a plane, whose names need room on all sides.
+        room_for_names = 12 if "data-plane" in picture else 0
+        assert left < 40 + room_for_names
         assert top < 8
         assert width - right < 80
-        assert height - bottom < 16 + names
+        assert height - bottom < 16 + room_for_names
 
 
 @each_figure
@@ -69,60 +88,76 @@ def test_figure_is_readable_at_each_width_of_the_text(name, width):
 
 
 @each_figure
-def test_colours_are_defined_in_both_schemes(name):
+def test_colours_are_css_variables_defined_in_both_schemes(name):
     light, dark = re.findall(r'\[data-md-color-scheme="\w+"\] \{(.*?)\n *\}', STYLE, re.DOTALL)
-    for node in ElementTree.fromstring(f"<g>{draw(name)}</g>").iter():
-        for paint in (node.get("fill"), node.get("stroke")):
-            if paint not in (None, "none", "currentColor"):
-                # Each colour is a CSS variable with a fallback.
-                variable = re.fullmatch(r"var\((--[\w-]+), #[0-9a-f]{6}\)", paint)[1]
-                assert f"{variable}:" in light
-                # Cells have the same colours in both schemes.
-                assert f"{variable}:" in dark or variable.startswith("--fill-")
+    paints = {
+        element.get(attribute)
+        for element in elements_of(name, ".//*")
+        for attribute in ("fill", "stroke")
+    }
+    for paint in paints - {None, "none", "currentColor"}:
+        variable_with_fallback = re.fullmatch(r"var\((--[\w-]+), #[0-9a-f]{6}\)", paint)
+        variable = variable_with_fallback[1]
+        assert f"{variable}:" in light
+        # Cells have the same colours in both schemes.
+        assert f"{variable}:" in dark or variable.startswith("--fill-")
 
 
 @each_figure
 def test_every_cell_has_a_reference(name):
     root = ElementTree.fromstring(draw(name))
-    boxes = {box for box in root.iter(f"{SVG}rect") if "stroke" not in box.attrib}
-    # The swatches of colour scales need none.
-    swatches = {box for box in boxes if float(box.get("height")) == SWATCH_HEIGHT}
-    cells = root.findall(f".//{SVG}g[@data-val]/{SVG}g[@data-at]")
-    with_reference = {box for box, *_ in cells}
-    assert boxes - swatches <= with_reference
+    boxes = [box for box in root.iter(f"{SVG}rect") if "stroke" not in box.attrib]
+    cells = [box for box in boxes if float(box.get("height")) != SWATCH_HEIGHT]
+    with_reference = root.findall(f".//{SVG}g[@data-val]/{SVG}g[@data-at]/{SVG}rect")
+    assert set(cells) <= set(with_reference)
 
 
 @each_figure
-def test_references_of_cells_give_their_numbers(name):
-    for matrix in ElementTree.fromstring(draw(name)).findall(f".//{SVG}g[@data-val]"):
-        format = drawn_number if matrix.get("data-short") is None else short_number
+def test_cells_show_the_number_of_their_reference(name):
+    for matrix in elements_of(name, f".//{SVG}g[@data-val]"):
+        number_format = drawn_number if matrix.get("data-short") is None else short_number
         for cell in matrix.findall(f"{SVG}g[@data-at]"):
-            value = referenced_number(f"{matrix.get('data-val')}[{cell.get('data-at')}]")
-            text = "".join(cell.itertext())
-            assert value == -np.inf or text in ("", "✓") or format(value) in text
+            value = number_at(matrix, cell)
+            if value.dtype == bool:
+                assert shown_text(cell) == ("✓" if value else "")
+            elif shown_text(cell):  # other cells are masked
+                assert shown_text(cell) == number_format(value)
 
 
 @each_figure
-def test_marks_have_the_reference_of_their_number(name):
-    root = ElementTree.fromstring(f"<g>{draw(name)}</g>")
-    parents = {child: parent for parent in root.iter() for child in parent}
-    for mark in root.iter():
-        tooltip = mark.findtext(f"{SVG}title")
-        if tooltip is None or mark.tag == f"{SVG}svg":
-            continue
-        group = parents[mark]
-        if mark.get("data-at"):  # a point of a chart
-            unit = float(group.get("data-axis").split()[2])
-            value = referenced_number(f"{group.get('data-val')}[{mark.get('data-at')}]")
-            assert f": {drawn_number(value / unit)} at " in tooltip
-        elif mark.get("data-val"):  # a point in a plane or in space
-            coordinates = referenced_number(mark.get("data-val"))
-            assert tooltip.endswith(": " + ", ".join(map(drawn_number, coordinates)))
-        elif group.get("data-at"):  # a cell or an attention line, unless it was measured
-            carrier = parents[group]
-            carrier = parents[carrier] if carrier.get("class") == "fan" else carrier
-            value = referenced_number(f"{carrier.get('data-val')}[{group.get('data-at')}]")
-            assert tooltip.endswith(f": {drawn_number(value)}")
+def test_attention_lines_show_the_weight_of_their_reference(name):
+    for weights in elements_of(name, f".//{SVG}g[@class='fan']/..[@data-val]"):
+        for line in weights.findall(f"{SVG}g[@class='fan']/{SVG}g[@data-at]"):
+            assert shown_text(line) == drawn_number(number_at(weights, line))
+
+
+@each_figure
+def test_points_of_charts_show_the_number_of_their_reference(name):
+    for series in elements_of(name, f".//{SVG}g[@data-axis]"):
+        _, _, unit, *_ = series.get("data-axis").split()
+        for point in series.findall("*[@data-at]"):
+            number_in_units = number_at(series, point) / float(unit)
+            assert shown_text(point).startswith(f"{drawn_number(number_in_units)} at ")
+
+
+@each_figure
+def test_points_of_planes_and_spaces_show_the_coordinates_of_their_reference(name):
+    for point in elements_of(name, f".//{SVG}path[@data-val][{SVG}title]"):
+        coordinates = referenced_number(point.get("data-val"))
+        assert shown_text(point) == ", ".join(map(drawn_number, coordinates))
+
+
+def shown_text(element):
+    """Return the text of an element, or what follows the colon in its tooltip.
+
+    A minus sign may be printed in a cell that has a tooltip.
+    """
+    return "".join(element.itertext()).rpartition(": ")[2].removesuffix("−")
+
+
+def number_at(group, element):
+    """Return the number of a drawn step, a group, to which an element in the group belongs."""
+    return referenced_number(f"{group.get('data-val')}[{element.get('data-at')}]")
 
 
 def referenced_number(reference):
@@ -136,16 +171,67 @@ def referenced_number(reference):
 
 
 def test_clock_hands_have_references_and_point_there():
-    lines = ElementTree.fromstring(draw("course_clock")).iter(f"{SVG}line")
-    hands = [line.attrib for line in lines if "data-val" in line.attrib]
+    hands = elements_of("course_clock", f".//{SVG}line[@data-val]")
     # The last two features of a position are a point on the unit circle.
-    expected = STEPS.steps("course_order")["E"][:, -2:]
-    for hand, direction in zip(hands, expected, strict=True):
-        np.testing.assert_array_equal(referenced_number(hand["data-val"]), direction)
-        x1, y1, x2, y2 = (float(hand[end]) for end in ("x1", "y1", "x2", "y2"))
-        drawn_hand = np.array([x2 - x1, y1 - y2])
-        drawn_direction = drawn_hand / np.linalg.norm(drawn_hand)
-        np.testing.assert_allclose(drawn_direction, direction, atol=0.02)
+    points = STEPS.steps("course_order")["E"][:, -2:]
+    for hand, point in zip(hands, points, strict=True):
+        np.testing.assert_array_equal(referenced_number(hand.get("data-val")), point)
+        x1, y1, x2, y2 = (float(hand.get(end)) for end in ("x1", "y1", "x2", "y2"))
+        drawn_hand = np.array([x2 - x1, y1 - y2])  # y grows downwards on paper
+        direction = drawn_hand / np.linalg.norm(drawn_hand)
+        np.testing.assert_allclose(direction, point, atol=0.02)
+
+
+def caption_of(name):
+    return " ".join(inspect.getdoc(FIGURES[name]).split())
+
+
+def claims_of(name, monkeypatch):
+    """Draw a figure, and return the quotes of its claims."""
+    quotes = []
+    module = inspect.getmodule(FIGURES[name])
+    if hasattr(module, "claim"):
+        monkeypatch.setattr(module, "claim", lambda is_true, quote: quotes.append(quote))
+    FIGURES[name](STEPS.steps_with_references)
+    return quotes
+
+
+@each_figure
+def test_claims_quote_the_caption(name, monkeypatch):
+    caption = caption_of(name)
+    for quote in claims_of(name, monkeypatch):
+        assert quote in caption
+
+
+@each_figure
+def test_sentences_that_compare_have_a_claim(name, monkeypatch):
+    quotes = (*claims_of(name, monkeypatch), *LEGENDS)
+    sentences = re.split(r"(?<=[.:]) ", caption_of(name))
+    for sentence in filter(COMPARING.search, sentences):
+        has_claim = any(quote in sentence for quote in quotes)
+        assert has_claim, f"add claim(...) or reword: {sentence}"
+
+
+def test_legends_that_need_no_claim_are_in_captions():
+    captions = [caption_of(name) for name in FIGURES]
+    for legend in LEGENDS:
+        assert any(legend in caption for caption in captions), legend
+
+
+def test_false_claim_stops_build_with_page_and_quote():
+    def steps_with_equal_weights(name):
+        return {**examples.steps(name), "weights": np.full((10, 10), 0.1)}
+
+    with pytest.raises(PublishError) as error_info:
+        resolve(
+            "A page.\n\n\\figure{batched_second_pair}\n",
+            {"figure": lambda name, _: figure_block(name, steps_with_equal_weights, str)},
+            lambda line: f"page.md:{line + 1}",
+        )
+    quote = "less than a hundredth of the weight"
+    assert str(error_info.value) == (
+        rf"page.md:3: \figure{{batched_second_pair}}: its data contradict its caption: {quote!r}"
+    )
 
 
 def test_unknown_figure_error_lists_all_names():
@@ -192,23 +278,21 @@ def role_of_step(reference):
     return None if step.startswith("W_") else ROLE_OF_STEP.get(symbol[1] or symbol[2])
 
 
-def drawn_fills(html):
-    """Return the reference and the fill of each matrix of cells in a drawing."""
-    return [
-        (group.get("data-val"), group.get("fill"))
-        for picture in svgs_of(html)
-        for group in ElementTree.fromstring(picture).iter(f"{SVG}g")
-        if group.get("data-val") and group.find(f"{SVG}g/{SVG}rect") is not None
-    ]
+def drawn_matrices(drawings):
+    """Yield the group of each matrix of cells that has a reference."""
+    for picture in svgs_of("".join(drawings)):
+        for group in ElementTree.fromstring(picture).findall(f".//{SVG}g[@data-val]"):
+            if group.find(f"{SVG}g/{SVG}rect") is not None:
+                yield group
 
 
 def test_cells_have_the_hue_of_their_role():
-    drawings = [draw(name) for name in FIGURES] + [
-        side_panel(name, STEPS.steps_with_references, str) for name in SIDE_PANELS
-    ]
-    seen_roles = set()
-    for reference, fill in itertools.chain.from_iterable(map(drawn_fills, drawings)):
+    drawings = [draw(name) for name in FIGURES]
+    drawings += [side_panel(name, STEPS.steps_with_references, str) for name in SIDE_PANELS]
+    drawn_roles = set()
+    for matrix in drawn_matrices(drawings):
+        reference = matrix.get("data-val")
         role = role_of_step(reference)
-        seen_roles.add(role)
-        assert role is None or fill in (FILLS[role], ROLES[role]), reference
-    assert seen_roles >= set(ROLES)
+        drawn_roles.add(role)
+        assert role is None or matrix.get("fill") in (FILLS[role], ROLES[role]), reference
+    assert drawn_roles >= set(ROLES)
