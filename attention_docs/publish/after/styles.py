@@ -20,7 +20,7 @@ NAME_ATTRIBUTES = (
 # Scripts that write into pages, except Plotly, which has its own styles.
 SCRIPTS = ("assets/*.js", "assets/javascripts/*.js")
 # The link to the style sheet of mkdocstrings, and an attribute of the elements that need it.
-REFERENCE_SHEET = re.compile(r'<link rel="stylesheet" href="[^"]*assets/_mkdocstrings\.css">')
+MKDOCSTRINGS_SHEET = re.compile(r'<link rel="stylesheet" href="[^"]*assets/_mkdocstrings\.css">')
 REFERENCE_CLASS = 'class="doc '
 USED_VARIABLE = re.compile(r"var\((--[\w-]+)")
 WORD = re.compile(r"[\w-]+")
@@ -91,7 +91,7 @@ def update_links(page: str, new_names: Mapping[str, str]) -> str:
     '<link rel="stylesheet" href="../assets/site.0a1b2c3d.css"><h1>Masks</h1>'
     """
     if REFERENCE_CLASS not in page:
-        page = REFERENCE_SHEET.sub("", page)
+        page = MKDOCSTRINGS_SHEET.sub("", page)
     for name, new_name in new_names.items():
         page = page.replace(f'/{name}"', f'/{new_name}"')
     return page

@@ -170,11 +170,11 @@ def overview(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> 
     | [`softmax`](../a.md#attention_docs.softmax.softmax)
     """
     rows = ["| name | in one line |", "| --- | --- |"]
-    for reference_page in page_paths(section_items(section_title, nav)):
-        if reference_page not in page_files:
+    for api_page in page_paths(section_items(section_title, nav)):
+        if api_page not in page_files:
             continue
-        link = relative_path(reference_page, page)
-        for object_path in DIRECTIVE.findall(page_files[reference_page].prose):
+        link = relative_path(api_page, page)
+        for object_path in DIRECTIVE.findall(page_files[api_page].prose):
             name = object_path.rpartition(".")[2]
             rows.append(f"| [`{name}`]({link}#{object_path}) | {summary(object_path)} |")
     return "\n".join(rows)

@@ -57,7 +57,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         # Explicitly included, because mkdocs.yml excludes the folder of some scripts.
         file = File.generated(config, path, content=content, inclusion=InclusionLevel.INCLUDED)
         files.append(file)
-    rendered.cache_templates(rendered.reference_templates(config), build.root)
+    rendered.cache_templates(rendered.mkdocstrings_templates(config), build.root)
     if not build.error:
         build.rendered = rendered.RenderedPages(build.project, Path(config.config_file_path), files)
 

@@ -36,15 +36,15 @@ class RenderedPages:
     """
 
     def __init__(self, project: Project, config_file: Path, files: Files) -> None:
-        """Open the cache, and hash what all pages depend on, and all pages of the reference."""
+        """Open the cache, and hash what all pages depend on, and all API pages."""
         link_targets = (f"{file.src_uri} {file.dest_uri}" for file in files)
         this_module = Path(__file__).read_bytes()  # which defines the format of an entry
         self.cache = project.cache.with_key(this_module, config_file.read_bytes(), *link_targets)
-        # Pages of the reference link to each other, so they are rendered all or none.
+        # API pages link to each other, so they are rendered all or none.
         package = package_digest(project.root / "attention_docs")
         contents = (file.content_string for file in files.documentation_pages())
-        reference_pages = filter(MKDOCSTRINGS_DIRECTIVE.search, contents)
-        self.reference_digest = digest(package, *reference_pages)
+        api_pages = filter(MKDOCSTRINGS_DIRECTIVE.search, contents)
+        self.api_digest = digest(package, *api_pages)
         self.earlier_warnings = warning_counter.get_counts()
 
     def __contains__(self, page: Page) -> bool:
@@ -54,9 +54,9 @@ class RenderedPages:
     def key(self, page: Page) -> str:
         """Return what the HTML of a page depends on besides the settings and the link targets."""
         content = page.file.content_string
-        is_reference = MKDOCSTRINGS_DIRECTIVE.search(content)
-        reference_digest = self.reference_digest if is_reference else ""
-        return "\n".join([page.file.src_uri, content, reference_digest])
+        is_api_page = MKDOCSTRINGS_DIRECTIVE.search(content)
+        api_digest = self.api_digest if is_api_page else ""
+        return "\n".join([page.file.src_uri, content, api_digest])
 
     def restore(self, page: Page) -> str:
         """Set the attributes of a page that rendering it would set, and return its HTML."""
@@ -93,8 +93,8 @@ def toc_tokens(links: Iterable[AnchorLink]) -> list[Any]:
     ]
 
 
-def reference_templates(config: MkDocsConfig) -> Environment:
-    """Return the Jinja environment in which mkdocstrings renders the reference."""
+def mkdocstrings_templates(config: MkDocsConfig) -> Environment:
+    """Return the Jinja environment in which mkdocstrings renders API pages."""
     mkdocstrings: Any = config.plugins["mkdocstrings"]
     env: Environment = mkdocstrings.get_handler("python").env
     return env
