@@ -11,7 +11,7 @@ from attention_docs.transformer_block import Block, norm, norm_backward
 from tests.conftest import to_numpy
 from tests.maths.test_learning import (
     assert_gradients_equal_finite_differences,
-    gradients_of,
+    loss_and_gradients,
 )
 
 SMALL = Block(vocabulary=5, length=4, d_model=6, d_k=3, d_v=2, d_ff=7)
@@ -27,7 +27,6 @@ each_block = pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
 @each_block
 def test_gradients_equal_finite_differences(block):
     weights = block.initial_weights(seed=1, deviation=0.7)
-    assert set(gradients_of(block, weights, BATCH)[1]) == set(weights)
     assert_gradients_equal_finite_differences(block, weights, BATCH, stride=3, rel=1e-6)
 
 
@@ -35,22 +34,19 @@ def test_block_runs_on_every_library(xp):
     weights = SMALL.initial_weights(seed=1, deviation=0.7)
     xp_weights = {name: xp.asarray(matrix) for name, matrix in weights.items()}
     batch = BATCH._replace(tokens=xp.asarray(BATCH.tokens), targets=xp.asarray(BATCH.targets))
-    _, expected = gradients_of(SMALL, weights, BATCH)
-    _, gradients = gradients_of(SMALL, xp_weights, batch)
+    _, expected = loss_and_gradients(SMALL, weights, BATCH)
+    _, gradients = loss_and_gradients(SMALL, xp_weights, batch)
     for name, gradient in gradients.items():
         np.testing.assert_allclose(to_numpy(gradient), expected[name], rtol=1e-9, atol=1e-12)
 
 
-def test_weights_are_uniform_at_scale_zero():
+def test_attention_weights_are_uniform_at_scale_zero():
     block = BLOCKS["uniform weights"]
-    weights = block.initial_weights(seed=1, deviation=0.7)
-    _, gradients = gradients_of(block, weights, BATCH)
+    run = block.run(block.initial_weights(seed=1, deviation=0.7), BATCH.tokens)
     mean_of_visible = np.tri(4) / [[1], [2], [3], [4]]
-    for steps in block.run(weights, BATCH.tokens).steps:
-        for sequence_weights in steps.weights:
+    for head in run.steps:
+        for sequence_weights in head.weights:
             np.testing.assert_allclose(sequence_weights, mean_of_visible)
-    for name in ("W_Q_1", "W_Q_2", "W_K_1", "W_K_2"):
-        assert np.all(gradients[name] == 0), name
 
 
 def test_initial_weights_have_the_standard_deviation():
