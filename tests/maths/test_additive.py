@@ -18,6 +18,7 @@ ARRAYS = (QUERY, KEY, *WEIGHTS)
 
 
 def slow_scores(query, key, query_weight, key_weight, score_weight):
+    """Return the score of each query (row) and key (column), in loops over Python numbers."""
     scores = []
     for q in reference.matmul(query, query_weight):
         row = []

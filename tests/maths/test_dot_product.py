@@ -96,30 +96,32 @@ TORCH_CASES = {
 }
 
 
+def torch_attention(torch, query, key, value, attn_mask=None, **options):
+    """Return the output of PyTorch, where a float mask must have the dtype of the query."""
+    if attn_mask is not None and attn_mask.dtype != bool:
+        attn_mask = attn_mask.astype(query.dtype)
+    mask = None if attn_mask is None else torch.from_numpy(attn_mask)
+    qkv = map(torch.from_numpy, (query, key, value))
+    attention = torch.nn.functional.scaled_dot_product_attention
+    return attention(*qkv, attn_mask=mask, **options).numpy()
+
+
 @pytest.mark.parametrize("case", TORCH_CASES)
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-14), ("float32", 2e-6)])
 def test_equals_pytorch(torch, case, dtype, tolerance):
     options = TORCH_CASES[case]
     qkv = [array.astype(dtype) for array in (QUERY, KEY, VALUE)]
     output = attend(*qkv, **options)
-    if "attn_mask" in options:
-        mask = options["attn_mask"]
-        options = {
-            "attn_mask": torch.from_numpy(mask if mask.dtype == bool else mask.astype(dtype))
-        }
-    tensors = map(torch.from_numpy, qkv)
-    expected = torch.nn.functional.scaled_dot_product_attention(*tensors, **options)
-    assert output.dtype == dtype
-    np.testing.assert_allclose(output, expected.numpy(), rtol=0, atol=tolerance)
+    expected = torch_attention(torch, *qkv, **options)
+    np.testing.assert_allclose(output, expected, rtol=0, atol=tolerance)
 
 
 @pytest.mark.parametrize("key_heads", [1, 2, 4])
 def test_grouped_queries_equal_pytorch(torch, key_heads):
     key, value = KEY[:, :key_heads], VALUE[:, :key_heads]
     grouped = attend(QUERY, key, value, enable_gqa=True)
-    tensors = (torch.from_numpy(array) for array in (QUERY, key, value))
-    expected = torch.nn.functional.scaled_dot_product_attention(*tensors, enable_gqa=True)
-    np.testing.assert_allclose(grouped, expected.numpy(), rtol=0, atol=1e-14)
+    expected = torch_attention(torch, QUERY, key, value, enable_gqa=True)
+    np.testing.assert_allclose(grouped, expected, rtol=0, atol=1e-14)
 
 
 def test_each_key_head_serves_consecutive_query_heads():
@@ -129,11 +131,12 @@ def test_each_key_head_serves_consecutive_query_heads():
     assert output.ravel().tolist() == [10, 10, 20, 20]
 
 
-@pytest.mark.parametrize("has_batch", [True, False])
-def test_grouped_queries_equal_repeated_heads(xp, has_batch):
-    query, key, value = QUERY, KEY[:, :2], VALUE[:, :1]
-    if not has_batch:
-        query, key, value = query[0], key[0], value[0]
+@pytest.mark.parametrize(
+    ("query", "key", "value"),
+    [(QUERY, KEY[:, :2], VALUE[:, :1]), (QUERY[0], KEY[0, :2], VALUE[0, :1])],
+    ids=["batch", "no batch"],
+)
+def test_grouped_queries_equal_repeated_heads(xp, query, key, value):
     grouped = attention_steps(*map(xp.asarray, (query, key, value)), enable_gqa=True)
     repeated = attention_steps(query, key.repeat(2, axis=-3), value.repeat(4, axis=-3))
     for ours, expected in zip(grouped, repeated, strict=True):

@@ -56,7 +56,7 @@ def dtype_of(name):
 # ---- The same numbers in other memory layouts ----
 
 
-def strided(array):
+def strided_view(array):
     """Return a view of every other column of a wider array."""
     wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1]), array.dtype)
     wide[..., ::2] = array
@@ -67,18 +67,25 @@ def reversed_view(array):
     return array[..., ::-1].copy()[..., ::-1]
 
 
-def read_only(array):
+def read_only_copy(array):
     frozen = array.copy()
     frozen.flags.writeable = False
     return frozen
 
 
-def repeated(array):
+def with_first_row_repeated(array):
     """Repeat the first row with a stride of zero, which makes the array read-only."""
     return np.broadcast_to(array[:1], array.shape)
 
 
-LAYOUTS = (np.ascontiguousarray, np.asfortranarray, strided, reversed_view, read_only, repeated)
+LAYOUTS = (
+    np.ascontiguousarray,
+    np.asfortranarray,
+    strided_view,
+    reversed_view,
+    read_only_copy,
+    with_first_row_repeated,
+)
 
 # ---- Unusual arguments: a function of the ordinary one, or a value in its place ----
 
@@ -194,7 +201,8 @@ def as_float64(value):
 # ---- Definitions ----
 
 
-def slow_padding(lengths, keys):
+def slow_padding_mask(lengths, keys):
+    """Return the mask of padding, element by element."""
     mask = np.zeros((*lengths.shape, 1, keys), bool)
     for *index, _, j in np.ndindex(mask.shape):
         mask[(*index, 0, j)] = j < lengths[tuple(index)]
@@ -202,6 +210,7 @@ def slow_padding(lengths, keys):
 
 
 def slow_rms_norm(x, weight, epsilon):
+    """Divide each row by the root of its mean square, number by number."""
     rows = np.zeros(x.shape)
     for index in np.ndindex(x.shape[:-1]):
         divisor = math.sqrt(math.fsum(v * v for v in x[index]) / x.shape[-1] + epsilon)
@@ -251,7 +260,7 @@ def draw_backward(draw):
     return {"grad_output": draw(integers(*shape, low=-3, high=3)), **arguments}
 
 
-def normalised(gradients, grad_output, query, key, value, scale=None, **_):
+def divided_by_bound(gradients, grad_output, query, key, value, scale=None, **_):
     """Divide gradients by a bound of their terms: errors are relative to these, as terms cancel."""
     factors = [1.0 if scale is None else max(1.0, abs(float(scale)))]
     for array in (grad_output, query, key, value):
@@ -267,7 +276,7 @@ def call_backward(**arguments):
     for name in ("query", "key", "value"):
         assert np.array_equal(getattr(inputs, name), getattr(steps, name))
     gradients = (steps.value, steps.weights, steps.scaled, steps.query, steps.key)
-    return normalised(gradients, **arguments)
+    return divided_by_bound(gradients, **arguments)
 
 
 def draw_additive(draw):
@@ -402,7 +411,7 @@ SPECIFICATIONS = {
     "padding_mask": Specification(
         lambda draw: {"lengths": draw(integers(draw(sizes), low=0)), "keys": 200},
         attention_docs.padding_mask,
-        slow_padding,
+        slow_padding_mask,
         sizes=("keys",),
         has_integers=True,
     ),
