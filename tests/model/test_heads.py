@@ -89,29 +89,25 @@ def test_held_out_frames_share_no_word_with_selection_frames():
     assert not selection & held_out
 
 
-def test_positions_of_noun_decode_to_it(model_and_tokenizer):
-    _, tokenizer = model_and_tokenizer
+def test_positions_of_noun_decode_to_it(tokenizer):
     tokens = tokenizer.encode("The cats saw dogs")
     positions = noun_positions(tokenizer, tokens, "cats")
     assert tokenizer.decode([tokens[position] for position in positions]) == " cats"
 
 
-def test_positions_of_missing_noun_raise(model_and_tokenizer):
-    _, tokenizer = model_and_tokenizer
+def test_positions_of_missing_noun_raise(tokenizer):
     with pytest.raises(ValueError, match="no tokens of 'birds'"):
         noun_positions(tokenizer, tokenizer.encode("The cats saw dogs"), "birds")
 
 
-def test_greedy_continuation_with_cache_equals_argmax_without_cache(model_and_tokenizer):
-    model, tokenizer = model_and_tokenizer
+def test_greedy_continuation_with_cache_equals_argmax_without_cache(model, tokenizer):
     text = tokenizer.encode("The cat")
     for token in islice(continue_greedily(model, text), 6):
         assert token == np.argmax(model.logits(text)[-1])
         text = [*text, token]
 
 
-def test_zeroed_head_equals_zeroed_output_projection(model_and_tokenizer):
-    model, tokenizer = model_and_tokenizer
+def test_zeroed_head_equals_zeroed_output_projection(model, tokenizer):
     tokens = tokenizer.encode("The cat")
     zeroed = Head(layer=1, head=2)
     layers = list(model.layers)

@@ -15,13 +15,8 @@ TEXT = "The cat sat."
 
 
 @pytest.fixture
-def model(model_and_tokenizer):
-    return model_and_tokenizer[0]
-
-
-@pytest.fixture
-def tokens(model_and_tokenizer):
-    return model_and_tokenizer[1].encode(TEXT)
+def tokens(tokenizer):
+    return tokenizer.encode(TEXT)
 
 
 def test_swiglu_equals_torch(torch):
@@ -78,7 +73,6 @@ def test_every_layer_equals_slow_loops(model, tokens):
         np.testing.assert_allclose(step.attention.weights, heads, atol=1e-5)
         np.testing.assert_allclose(step.hidden, hidden, atol=1e-4)
     np.testing.assert_allclose(model.compute_logits(steps[-1].hidden), logits, atol=2e-4)
-    np.testing.assert_array_equal(model.logits(tokens), model.compute_logits(steps[-1].hidden))
 
 
 def test_untied_output_matrix_is_used_for_logits(tokens, tmp_path):
@@ -208,18 +202,17 @@ def test_truncated_files_are_refused(gguf, tmp_path, end):
     assert_content_is_refused(tmp_path, gguf.read_bytes()[:end])
 
 
-def test_layers_weights_and_logits_equal_transformers(torch, gguf, model_and_tokenizer):
+def test_layers_weights_and_logits_equal_transformers(torch, gguf, model, tokens):
     transformers = pytest.importorskip("transformers")
     pytest.importorskip("accelerate")
-    model, tokenizer = model_and_tokenizer
     theirs = transformers.AutoModelForCausalLM.from_pretrained(
         gguf.parent, gguf_file=gguf.name, dtype=torch.float32, attn_implementation="eager"
     )
-    assert largest_difference(torch, theirs, model, tokenizer.encode(TEXT)) < 1e-4
+    assert largest_difference(torch, theirs, model, tokens) < 1e-4
 
 
 def largest_difference(torch, theirs, model, tokens):
-    """Return the largest difference from transformers, relative to the largest number of an array."""
+    """Return the largest difference of two models, relative to the largest number of an array."""
     with torch.no_grad():
         run = theirs(torch.tensor([tokens]), output_hidden_states=True, output_attentions=True)
     steps = list(model.run(tokens))
