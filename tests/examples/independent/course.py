@@ -82,11 +82,21 @@ def probabilities(literals, rows):
 
 @independent("course_sentence", "counting rows and columns")
 def course_sentence(literals):
-    q, v, w_1 = (literals[name][0] for name in ("W_Q_1", "W_V", "W_1"))
+    query_row, value_row = literals["W_Q_1"][0], literals["W_V"][0]
     heads = sum(f"W_Q_{i}" in literals for i in range(10))
-    side_by_side = [*q, *literals["W_Q_2"][0]], [number for _ in range(heads) for number in v]
-    rows = (literals["X"], literals["X"][0], q, v, range(heads), *side_by_side, w_1)
-    return {"sizes": [*map(len, rows), len(literals["VOCABULARY"])]}
+    return {
+        "sizes": [
+            len(literals["X"]),
+            len(literals["X"][0]),
+            len(query_row),
+            len(value_row),
+            heads,
+            len([*query_row, *literals["W_Q_2"][0]]),  # the queries of both heads, side by side
+            len(heads * [*value_row]),
+            len(literals["W_1"][0]),
+            len(literals["VOCABULARY"]),
+        ]
+    }
 
 
 @independent("course_averages", LOOPS)

@@ -2,6 +2,7 @@
 
 import math
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import RandomState
@@ -118,14 +119,31 @@ def loss(w, rows):
     return -np.take_along_axis(log_p, rows[:, 1:, None], axis=2).mean()
 
 
+class Training(NamedTuple):
+    """What the example learns.
+
+    Attributes:
+        words: the vocabulary.
+        rows: the sentences, as indices of words.
+        held_out: for each sentence, whether it is held out.
+        runs: the weights at each checkpoint, by seed.
+        losses: the final losses, by seed.
+        best: the seed with the smallest final loss.
+        uniform: the weights at each checkpoint from that seed, with uniform attention weights.
+    """
+
+    words: list
+    rows: np.ndarray
+    held_out: np.ndarray
+    runs: list
+    losses: list
+    best: int
+    uniform: list
+
+
 @cache
 def train_all_seeds(nouns, verbs, reasons, deviation, **options):
-    """Train the model from ten seeds, and once more from the best of them with uniform weights.
-
-    Returns:
-        The words, the sentences, which of them are held out, the weights in training by seed, the
-        final losses by seed, the best seed, and the weights in training with uniform weights.
-    """
+    """Train from ten seeds, and once more from the best of them with uniform weights."""
     words, rows, held_out = sentences(nouns, verbs, reasons)
 
     def train(seed, is_uniform):
@@ -135,7 +153,8 @@ def train_all_seeds(nouns, verbs, reasons, deviation, **options):
     runs = [train(seed, is_uniform=False) for seed in range(10)]
     losses = [loss(run[-1], rows[~held_out]) for run in runs]
     best = losses.index(min(losses))
-    return words, rows, held_out, runs, losses, best, train(best, is_uniform=True)
+    uniform = train(best, is_uniform=True)
+    return Training(words, rows, held_out, runs, losses, best, uniform)
 
 
 def train_again(literals):
@@ -148,35 +167,37 @@ def train_again(literals):
 
 @independent("course_learned", "training once more", rtol=1e-5, atol=0)
 def training(literals):
-    words, rows, held_out, runs, losses, best, uniform = train_again(literals)
-    learned, test = runs[best], rows[held_out]
+    trained = train_again(literals)
+    learned = trained.runs[trained.best]
+    training_rows, test = trained.rows[~trained.held_out], trained.rows[trained.held_out]
     loss_they, accuracy = zip(*(evaluate(w, test) for w in learned), strict=True)
     loss_uniform, accuracy_uniform = zip(
-        *(evaluate(w, test, is_uniform=True) for w in uniform), strict=True
+        *(evaluate(w, test, is_uniform=True) for w in trained.uniform), strict=True
     )
-    vectors = dict(zip(words, learned[-1]["X"], strict=True))
-    uncut = learned[-1]
-    without = [{**uncut, f"W_O_{i}": 0 * uncut[f"W_O_{i}"]} for i in "12"]
+    whole = learned[-1]
+    vectors = dict(zip(trained.words, whole["X"], strict=True))
+    without = [{**whole, f"W_O_{i}": 0 * whole[f"W_O_{i}"]} for i in "12"]
     return {
-        "sentences": [len(rows) - held_out.sum(), held_out.sum()],
+        "sentences": [len(training_rows), len(test)],
         "step": [i * literals["STEPS_PER_CHECKPOINT"] for i in range(len(learned))],
-        "loss": [loss(w, rows[~held_out]) for w in learned],
+        "loss": [loss(w, training_rows) for w in learned],
         "loss_they": loss_they,
         "loss_they_uniform": loss_uniform,
         "accuracy": accuracy,
         "accuracy_uniform": accuracy_uniform,
-        "loss_by_seed": losses,
-        "accuracy_by_seed": [evaluate(run[-1], test)[1] for run in runs],
-        "best_seed": best,
+        "loss_by_seed": trained.losses,
+        "accuracy_by_seed": [evaluate(run[-1], test)[1] for run in trained.runs],
+        "best_seed": trained.best,
         "X": [vectors[word] for word in SENTENCE],
-        "accuracy_without": [evaluate(w, test)[1] for w in (uncut, *without)],
+        "accuracy_without": [evaluate(w, test)[1] for w in (whole, *without)],
     }
 
 
 @independent("course_learned", "slow loops over the matrices learned once more", rtol=1e-5, atol=0)
 def answers(literals):
-    words, _, _, runs, _, best, _ = train_again(literals)
-    first, last = ({k: w.tolist() for k, w in runs[best][i].items()} for i in (0, -1))
+    trained = train_again(literals)
+    words, learned = trained.words, trained.runs[trained.best]
+    first, last = ({k: w.tolist() for k, w in learned[i].items()} for i in (0, -1))
     computed = {"next_words": [], "fly": [], "sail": [], "log_odds": []}
     for sentence, suffix in ((SENTENCE, ""), (SWAPPED, "_swapped")):
         for i in (1, 2):
