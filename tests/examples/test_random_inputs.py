@@ -61,14 +61,15 @@ def test_steps_agree_with_independent_computation_on_random_inputs(name, seed, d
         id(getattr(examples.load(name), literal)): data.draw(values, literal)
         for literal, values in CHOICES[name].items()
     }
-    for computation in computations_of(name):
-        noise = perturbed_literals(name, computation.fixed, seed, size=1)
-        with patched_literals(name, noise | choices):
-            steps, expected = examples.steps(name), computation.compute(literals(name))
-        for step, value in expected.items():
-            np.testing.assert_allclose(
-                steps[step], value, computation.rtol, computation.atol, err_msg=step
-            )
+    computations = computations_of(name)
+    fixed = {literal for computation in computations for literal in computation.fixed}
+    noise = perturbed_literals(name, fixed, seed, size=1)
+    with patched_literals(name, noise | choices):
+        steps = examples.steps(name)
+        for computation in computations:
+            for step, expected in computation.compute(literals(name)).items():
+                tolerances = {"rtol": computation.rtol, "atol": computation.atol}
+                np.testing.assert_allclose(steps[step], expected, **tolerances, err_msg=step)
 
 
 def draw_rows(random, *shape):
@@ -131,24 +132,27 @@ def draw_whole_numbers(random, *shape):
     return random.randint(-2, 3, shape).astype(float)
 
 
-@given(seeds, st.integers(1, 9), st.integers(1, 4), st.integers(1, 5))
-def test_indexer_chooses_the_largest_sums_of_positive_products(seed, n, d, count):
+@given(seeds, st.integers(1, 9), st.integers(1, 4))
+def test_index_scores_are_weighted_sums_of_positive_products(seed, n, d):
     random = np.random.RandomState(seed)
     queries_1, queries_2, keys = draw_whole_numbers(random, 3, n, d)
     head_weights = np.abs(draw_whole_numbers(random, n, 2))
     scores = chosen_keys.index_scores((queries_1, queries_2), keys, head_weights, np)
+    for i, j in np.ndindex(n, n):
+        product_1 = max(0, reference.dot(queries_1[i], keys[j]))
+        product_2 = max(0, reference.dot(queries_2[i], keys[j]))
+        weight_1, weight_2 = head_weights[i]
+        assert scores[i, j] == weight_1 * product_1 + weight_2 * product_2
+
+
+@given(seeds, st.integers(1, 9), st.integers(1, 5))
+def test_top_k_mask_chooses_the_largest_visible_scores(seed, n, count):
+    scores = draw_whole_numbers(np.random.RandomState(seed), n, n)
     causal = np.tri(n, dtype=bool)
-    index = np.where(causal, scores, -np.inf)
-    chosen = chosen_keys.top_k_mask(index, np.array([count]), np) & causal
-
-    def score(i, key):
-        heads = zip(head_weights[i], (queries_1[i], queries_2[i]), strict=True)
-        return sum(weight * max(0, reference.dot(query, key)) for weight, query in heads)
-
+    masked = np.where(causal, scores, -np.inf)
+    chosen = chosen_keys.top_k_mask(masked, np.array([count]), np) & causal
     for i in range(n):
-        expected = [score(i, key) for key in keys]
-        np.testing.assert_array_equal(scores[i], expected)
-        assert [*np.flatnonzero(chosen[i])] == largest(expected, range(i + 1), count)
+        assert [*np.flatnonzero(chosen[i])] == largest(scores[i], range(i + 1), count)
 
 
 @given(seeds, st.integers(1, 4), st.integers(1, 3), st.integers(1, 4), st.integers(1, 3))
@@ -177,27 +181,37 @@ def test_token_of_a_draft_sees_its_ancestors(numbers):
         assert [*np.flatnonzero(tree[token])] == path
 
 
-@pytest.mark.parametrize("restarts", [True, False])
+def output_of_document(q, k, v):
+    """Return the output of a document alone: rotated, and with a causal mask."""
+    query = [rotate_pairs(row, t, base=10000) for t, row in enumerate(q)]
+    key = [rotate_pairs(row, t, base=10000) for t, row in enumerate(k)]
+    _, output = reference.attention(query, key, v, allowed=lambda i, j: j <= i)
+    return output
+
+
+def restarting_positions(lengths):
+    """Return positions that restart at each document."""
+    return np.concatenate([np.arange(length) for length in lengths])
+
+
+def running_positions(lengths):
+    """Return positions that run on: rotary scores depend on distances only."""
+    return np.arange(sum(lengths))
+
+
+@pytest.mark.parametrize("positions_of", [restarting_positions, running_positions])
 @given(seed=seeds, lengths=st.lists(st.integers(1, 4), min_size=1, max_size=3))
-def test_packed_documents_equal_each_document_alone(restarts, seed, lengths):
-    """Rotary positions may restart at each document or run on: only distances matter."""
-    random, n = np.random.RandomState(seed), sum(lengths)
-    q, k, v = (draw_rows(random, n, d) for d in (4, 4, 3))
+def test_packed_documents_equal_each_document_alone(positions_of, seed, lengths):
+    random = np.random.RandomState(seed)
+    q, k, v = (draw_rows(random, sum(lengths), d) for d in (4, 4, 3))
     document = np.repeat(np.arange(len(lengths)), lengths)
-    mask = create_mask(lambda i, j: (j <= i) & (document[i] == document[j]), n)
-    restarted = np.concatenate([np.arange(length) for length in lengths])
-    positions = restarted if restarts else np.arange(n)
-    rows = rotary(q, positions), rotary(k, positions), v
-    outputs_alone = []
+    mask = create_mask(lambda i, j: (j <= i) & (document[i] == document[j]), sum(lengths))
+    positions = positions_of(lengths)
+    output = attention_steps(rotary(q, positions), rotary(k, positions), v, attn_mask=mask).output
     for i in range(len(lengths)):
-        query, key = (
-            [rotate_pairs(row, t, base=10000) for t, row in enumerate(array[document == i])]
-            for array in (q, k)
-        )
-        value = v[document == i]
-        outputs_alone += reference.attention(query, key, value, lambda i, j: j <= i)[1]
-    output = attention_steps(*rows, attn_mask=mask).output
-    np.testing.assert_allclose(output, outputs_alone, atol=1e-12)
+        rows = document == i
+        expected = output_of_document(q[rows], k[rows], v[rows])
+        np.testing.assert_allclose(output[rows], expected, atol=1e-12)
 
 
 def slopes_in_authors_code(heads):
