@@ -16,6 +16,7 @@ from unittest.mock import patch
 import numpy as np
 
 from attention_docs import examples
+from attention_docs.render.text import as_text
 
 # Half of the last digit that pages show: the fourth decimal, or of smaller numbers the second digit.
 HALF_LAST_DECIMAL, HALF_SECOND_DIGIT = 0.5e-4, 0.5e-1
@@ -116,7 +117,13 @@ def with_wrong_last_digit(numbers):
     return np.where(numbers == 0, HALF_LAST_DECIMAL, numbers + error)
 
 
+def equal_on_page(numbers, others):
+    """Return for each pair of numbers or rows whether a page displays the same digits."""
+    return [as_text(a) == as_text(b) for a, b in zip(numbers, others, strict=True)]
+
+
 def refuse_package_imports(example, computation):
+    """Fail if the module of a computation has a function or a module of the package."""
     names = [
         name for name, value in computation.compute.__globals__.items() if is_from_package(value)
     ]

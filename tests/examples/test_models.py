@@ -17,12 +17,7 @@ from attention_docs.examples.split_sums import PIECES, round_to_float16
 from attention_docs.positions import rotary
 from attention_docs.render.text import as_text
 from attention_docs.softmax import softmax
-
-
-def equal_on_page(numbers, others):
-    """Return for each pair whether a page displays the same digits."""
-    return [as_text(a) == as_text(b) for a, b in zip(numbers, others, strict=True)]
-
+from tests.examples.comparison import equal_on_page
 
 # For each mistake: the example, the step with the mistake, and the correct step.
 MISTAKES = {
