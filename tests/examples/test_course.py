@@ -10,14 +10,16 @@ from attention_docs.render.text import as_text
 
 MATRICES = examples.load("course_sentence").given_matrices(np)
 SIZES = examples.steps("course_sentence")["sizes"].tolist()
+# The two sizes without a name are h d_k and h d_v.
 N, D_MODEL, D_K, D_V, H, _, _, D_FF, VOCABULARY_SIZE = SIZES
 BIRDS, PASS, BOATS, BECAUSE, THEY = range(N)
 FIRST_NOUN = 0
 EXAMPLES_OF_COURSE = [name for name in examples.names() if name.startswith("course_")]
-FORMULA, ORDER, HEADS, BLOCK, NEXT = (
-    examples.steps(f"course_{name}")
-    for name in ("formula", "order", "heads", "block", "next_token")
-)
+FORMULA = examples.steps("course_formula")
+ORDER = examples.steps("course_order")
+HEADS = examples.steps("course_heads")
+BLOCK = examples.steps("course_block")
+NEXT = examples.steps("course_next_token")
 ABLATIONS = ["nothing", *PARTS]
 # log(fly / sail) after each sentence, by what is left out of the model.
 LOG_ODDS = dict(zip(ABLATIONS, NEXT["log_odds"].T, strict=True))
@@ -178,7 +180,8 @@ def test_mask_hides_nothing_from_the_last_word():
 
 
 LEARNED_EXAMPLE = examples.load("course_learned")
-TRAINED_ON, HELD_OUT = (LEARNED_EXAMPLE.sentences(held_out) for held_out in (False, True))
+TRAINED_ON = LEARNED_EXAMPLE.sentences(held_out=False)
+HELD_OUT = LEARNED_EXAMPLE.sentences(held_out=True)
 
 
 def test_sentences_to_learn_are_distinct():
@@ -297,9 +300,9 @@ def normalised(rows, axis):
     return centred / np.sqrt(rows.var(axis=axis, keepdims=True) + 1e-5)
 
 
-AVERAGES, MASK, PROJECTIONS = (
-    examples.steps(f"course_{name}") for name in ("averages", "mask", "projections")
-)
+AVERAGES = examples.steps("course_averages")
+MASK = examples.steps("course_mask")
+PROJECTIONS = examples.steps("course_projections")
 # For each page: the correct result, and the result of a classical mistake.
 MISTAKES = {
     "averages: dots divided by their sum, without the exponential": (

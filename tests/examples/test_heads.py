@@ -32,14 +32,14 @@ def test_each_japanese_word_finds_its_translation():
     assert [english[i] for i in examples.steps("word_order")["aligned"]] == japanese
 
 
-def set_weights(torch, attention, matrices):
+def set_weights_of_attention(torch, attention, matrices):
     """Copy our matrices into PyTorch's attention layer, whose Linear holds transposes."""
     w_q, w_k, w_v, w_o = (torch.tensor(matrix, dtype=torch.float64) for matrix in matrices)
     attention.in_proj_weight.copy_(torch.cat([w_q.T, w_k.T, w_v.T]))
     attention.out_proj.weight.copy_(w_o.T)
 
 
-def with_our_weights(torch, layer, **attentions):
+def set_weights_of_layer(torch, layer, **attentions):
     """Copy our weights into PyTorch's transformer layer; the biases outside its norms are zero."""
     example = examples.load("encoder_decoder")
     with torch.no_grad():
@@ -51,27 +51,26 @@ def with_our_weights(torch, layer, **attentions):
             elif name.endswith("bias"):
                 parameter.zero_()
         for attribute, matrices in attentions.items():
-            set_weights(torch, getattr(layer, attribute), matrices)
+            set_weights_of_attention(torch, getattr(layer, attribute), matrices)
         layer.linear1.weight.copy_(torch.tensor(example.W_1).T)
         layer.linear2.weight.copy_(torch.tensor(example.W_2).T)
-    return layer
+
+
+def torch_encoder_and_decoder(torch):
+    """Return PyTorch's layers with the weights of the example."""
+    example = examples.load("encoder_decoder")
+    sizes = {"d_model": 6, "nhead": 2, "dim_feedforward": 7}
+    options = {**sizes, "dropout": 0.0, "batch_first": True, "dtype": torch.float64}
+    encoder = torch.nn.TransformerEncoderLayer(**options)
+    decoder = torch.nn.TransformerDecoderLayer(**options)
+    set_weights_of_layer(torch, encoder, self_attn=example.ENCODER)
+    set_weights_of_layer(torch, decoder, self_attn=example.DECODER, multihead_attn=example.CROSS)
+    return encoder, decoder
 
 
 def test_encoder_and_decoder_equal_pytorch_layers(torch):
-    example, steps = examples.load("encoder_decoder"), examples.steps("encoder_decoder")
-    options = {
-        "d_model": 6, "nhead": 2, "dim_feedforward": 7,
-        "dropout": 0.0, "batch_first": True, "dtype": torch.float64,
-    }  # fmt: skip
-    encoder = with_our_weights(
-        torch, torch.nn.TransformerEncoderLayer(**options), self_attn=example.ENCODER
-    )
-    decoder = with_our_weights(
-        torch,
-        torch.nn.TransformerDecoderLayer(**options),
-        self_attn=example.DECODER,
-        multihead_attn=example.CROSS,
-    )
+    steps = examples.steps("encoder_decoder")
+    encoder, decoder = torch_encoder_and_decoder(torch)
     x, y = (torch.tensor(steps[name].tolist(), dtype=torch.float64)[None] for name in "XY")
     hidden = torch.triu(torch.ones(4, 4, dtype=torch.bool), diagonal=1)  # True hides in PyTorch
     memory = encoder(x)

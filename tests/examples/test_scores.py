@@ -49,7 +49,7 @@ def normal_moment(power):
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 4])
-def test_fourth_moment_of_a_score(d):
+def test_fourth_moment_of_a_score_is_three_d_squared_plus_six_d(d):
     """E (sum q_i k_i)^4 as a sum over four indices: each term is a product of moments, squared."""
     total = 0
     for indices in np.ndindex(d, d, d, d):
