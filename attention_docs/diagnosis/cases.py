@@ -218,9 +218,10 @@ def with_huge_scores(call: Call) -> Call:
 
 
 def irregular_mask(*shape: int, start: float) -> Array:
-    """Return a boolean mask, (..., m, n), that hides about half of the keys: the sign of a wave.
+    """Return a boolean mask, (..., m, n), without a pattern that a wrong mask could share.
 
-    Each query sees at least one key, because it sees its own position and the second key.
+    It shows the keys at which a sine wave is positive. Each query also sees its own position and
+    the second key, so no row is fully masked, even if there are more queries than keys.
     """
     wave = np.sin(start + 2.1 * np.arange(np.prod(shape))).reshape(shape)
     queries = np.arange(shape[-2])[:, None]

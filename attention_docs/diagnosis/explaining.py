@@ -78,9 +78,10 @@ class MistakeSearch:
     def best_explanation(self, case: Case) -> Mistakes:
         """Return the mistakes that explain a wrong case best; () if none explain it.
 
-        A single mistake that explained an earlier case is taken at once. Otherwise the catalogue is
-        searched for single mistakes. If there are none, pairs that explained earlier cases come
-        first, and all pairs last. `rank` chooses among several.
+        A single mistake that explained an earlier case is taken at once. If rounding can make
+        mistakes look alike, nothing but the mistakes of earlier cases is considered. Otherwise the
+        catalogue is searched for single mistakes. If there are none, pairs that explained earlier
+        cases come first, and all pairs last. `rank` chooses among several.
         """
         earlier = [
             mistakes for mistakes in self.earlier_explanations if self.explains(mistakes, case)
