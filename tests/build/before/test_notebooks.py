@@ -16,7 +16,7 @@ from attention_docs.publish.errors import PublishError
 from attention_docs.publish.inserts import Inserts, insert
 from attention_docs.publish.page_files import PageFile
 from tests.build.forked import mkdocs
-from tests.conftest import ROOT, replace_in_file
+from tests.conftest import ROOT, link_folder, replace_in_file
 
 pytestmark = pytest.mark.independent_tests
 
@@ -35,15 +35,15 @@ def cell_texts(path, cell_type):
     return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == cell_type]
 
 
-def clear_outputs(path):
-    """Run the pre-commit hook, and return its exit status: 1 if there were outputs."""
+def run_hook(path):
+    """Clear a notebook with the pre-commit hook, and return 1 if there were outputs, otherwise 0."""
     command = [sys.executable, ROOT / "scripts" / "clear_notebooks.py", path]
     return subprocess.run(command, capture_output=True).returncode
 
 
 @each_notebook
 def test_notebook_is_stored_without_outputs(path, tmp_path):
-    assert clear_outputs(shutil.copy(path, tmp_path)) == 0
+    assert run_hook(shutil.copy(path, tmp_path)) == 0
 
 
 def test_hook_clears_outputs(tmp_path):
@@ -52,9 +52,9 @@ def test_hook_clears_outputs(tmp_path):
     code_cells[0].update(outputs=[{"output_type": "stream"}], execution_count=3)
     path = tmp_path / "executed.ipynb"
     path.write_text(json.dumps(notebook), encoding="utf-8")
-    assert clear_outputs(path) == 1
-    assert clear_outputs(path) == 0
+    assert run_hook(path) == 1
     assert not any(cell.get("outputs") for cell in read_notebook(path)["cells"])
+    assert run_hook(path) == 0
 
 
 @each_notebook
@@ -125,31 +125,37 @@ def output_html(mime_type, content):
     return f'<div class="jp-OutputArea-output" data-mime-type="{mime_type}">{content}</div>'
 
 
-def test_page_has_code_and_outputs():
+def test_download_link_is_below_the_title():
+    assert markdown_page([]).startswith('# Title\n\n<p class="take-away"')
+
+
+def test_page_has_code_and_printed_output():
     stdout = output_html("application/vnd.jupyter.stdout", "<pre>1 &lt; 2\n</pre>")
-    # nbconvert writes attributes in lower case, but SVG needs `viewBox`.
-    figure = output_html("text/html", '<svg id="x" class="drawing" viewbox="0 0 1 1"></svg>')
-    markdown = markdown_page([code_cell("print(1)", "figure")], stdout + figure)
-    assert "```python\nprint(1)\n```" in markdown
+    markdown = markdown_page([code_cell("print('1 < 2')")], stdout)
+    assert "```python\nprint('1 < 2')\n```" in markdown
     assert "<pre>1 &lt; 2</pre>" in markdown
+
+
+def test_page_has_figures_with_the_case_of_attributes_that_svg_needs():
+    from_nbconvert = '<svg id="x" class="drawing" viewbox="0 0 1 1"></svg>'
+    markdown = markdown_page([code_cell("1", "figure")], output_html("text/html", from_nbconvert))
     assert '<svg id="x" class="drawing" viewBox="0 0 1 1"></svg>' in markdown
-    assert markdown.startswith('# Title\n\n<p class="take-away"')
 
 
 @pytest.mark.parametrize(
     ("tags", "outputs", "message"),
     [
-        ([], output_html("application/vnd.jupyter.stderr", "<pre>UserWarning: odd</pre>"), "docs/notebooks/toy.ipynb: cell one: UserWarning: odd"),
-        (["figure"], output_html("text/plain", "<pre>&lt;Figure&gt;</pre>"), "docs/notebooks/toy.ipynb: cell one: expected a figure, but the cell shows none"),
-        (["figure"], "", "docs/notebooks/toy.ipynb: cell one: expected a figure, but the cell shows none"),
-        ([], output_html("image/png", "<img>"), "docs/notebooks/toy.ipynb: cell one: output of kind image/png is not supported"),
+        ([], output_html("application/vnd.jupyter.stderr", "<pre>UserWarning: odd</pre>"), "UserWarning: odd"),
+        (["figure"], output_html("text/plain", "<pre>&lt;Figure&gt;</pre>"), "expected a figure, but the cell shows none"),
+        (["figure"], "", "expected a figure, but the cell shows none"),
+        ([], output_html("image/png", "<img>"), "output of kind image/png is not supported"),
     ],
     ids=["warning", "text", "nothing", "picture"],
 )  # fmt: skip
 def test_wrong_or_missing_output_stops_the_build(tags, outputs, message):
     with pytest.raises(PublishError) as caught:
         markdown_page([code_cell("1", *tags)], outputs)
-    assert str(caught.value) == message
+    assert str(caught.value) == f"docs/notebooks/toy.ipynb: cell one: {message}"
 
 
 CELL, INSTALL_CELL = code_cell("1"), code_cell("%pip install", "install", id="two")
@@ -232,8 +238,6 @@ def test_notebook_is_executed_again_only_after_a_change(notebook_project):
     log, first_page = build(notebook_project)
     assert EXECUTION_LOG in log
     assert WEIGHT in first_page
-    assert "</math>" in first_page
-    assert 'href="../.."' in first_page
     log, unchanged_page = build(notebook_project)
     assert EXECUTION_LOG not in log
     assert unchanged_page == first_page
@@ -284,11 +288,10 @@ def test_printed_pieces_are_joined_into_one_output(notebook_project):
     ("code", "message"),
     [
         ("one = 1\nassert one + one == 3", "docs/notebooks/toy.ipynb: cell one, line 2: `assert one + one == 3`: AssertionError\n"),
-        ("import numpy as np\n\nnp.ones(2) @ np.ones(3)", "docs/notebooks/toy.ipynb: cell one, line 3: `np.ones(2) @ np.ones(3)`: ValueError: matmul"),
         ("1 +", "docs/notebooks/toy.ipynb: cell one, line 1: `1 +`: SyntaxError: invalid syntax"),
         ("import warnings\nwarnings.warn('odd')", "UserWarning: odd warnings.warn('odd')\n"),
     ],
-    ids=["assertion", "error", "syntax", "warning"],
+    ids=["assertion", "syntax", "warning"],
 )  # fmt: skip
 def test_failing_cell_or_warning_stops_the_build(notebook_project, code, message):
     write_notebook(notebook_project, code)
@@ -361,32 +364,42 @@ def set_repository(project, url):
 
 
 @pytest.fixture
-def project_with_scripts(project):
-    shutil.copytree(ROOT / "scripts", project / "scripts")
-    shutil.copy(ROOT / "README.md", project)
-    return project
+def addressed_project(tmp_path):
+    """The files that `scripts/repository` changes, after it has set one address and then REPOSITORY."""
+    shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
+    shutil.copytree(ROOT / "docs" / "notebooks", tmp_path / "docs" / "notebooks")
+    # Ruff needs the package to tell its imports from those of other packages.
+    link_folder(ROOT / "attention_docs", tmp_path / "attention_docs")
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    for url in ("https://github.com/someone/first", REPOSITORY):
+        assert set_repository(tmp_path, url).returncode == 0
+    return tmp_path
 
 
-def test_repository_script_replaces_the_address_in_all_files(project_with_scripts):
-    root, url = project_with_scripts, "https://github.com/someone/docs"
-    assert set_repository(root, "https://github.com/someone/first").returncode == 0
-    assert set_repository(root, url).returncode == 0
-    pyproject = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
-    assert pyproject["project"]["urls"] == {"Repository": url}
-    readme = (root / "README.md").read_text(encoding="utf-8")
+def test_repository_script_replaces_the_address_in_pyproject_and_readme(addressed_project):
+    pyproject = tomllib.loads((addressed_project / "pyproject.toml").read_text(encoding="utf-8"))
+    assert pyproject["project"]["urls"] == {"Repository": REPOSITORY}
+    readme = (addressed_project / "README.md").read_text(encoding="utf-8")
     assert readme.count('src="https://someone.github.io/docs/assets/pictures/index.png"') == 1
     assert "github.io/first/" not in readme
-    for path in (root / "docs" / "notebooks").glob("*.ipynb"):
+
+
+def test_repository_script_replaces_the_install_cell_of_each_notebook(addressed_project):
+    for path in (addressed_project / "docs" / "notebooks").glob("*.ipynb"):
         cells = read_notebook(path)["cells"]
         assert [cell["id"] for cell in cells].count("install") == 1
-        assert f"git+{url}" in "".join(cells[1]["source"])
-    for arguments in (["check"], ["format", "--check"]):
-        ruff = [sys.executable, "-m", "ruff", *arguments, "docs"]
-        assert subprocess.run(ruff, cwd=root, capture_output=True).returncode == 0
+        assert f"git+{REPOSITORY}" in "".join(cells[1]["source"])
 
 
-def test_repository_script_rejects_other_addresses(project_with_scripts):
-    rejected = set_repository(project_with_scripts, "github.com/x")
+@pytest.mark.parametrize("arguments", [["check"], ["format", "--check"]], ids=" ".join)
+def test_ruff_accepts_what_the_repository_script_writes(addressed_project, arguments):
+    ruff = [sys.executable, "-m", "ruff", *arguments, "docs"]
+    assert subprocess.run(ruff, cwd=addressed_project, capture_output=True).returncode == 0
+
+
+def test_repository_script_rejects_other_addresses(addressed_project):
+    rejected = set_repository(addressed_project, "github.com/x")
     assert rejected.returncode == 1
     assert rejected.stderr.startswith("repository: expected one address")
 
