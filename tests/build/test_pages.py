@@ -17,6 +17,7 @@ BEFORE_AND_AFTER = ("before_you_begin", "test_yourself")
 COURSE_PAGES = sorted(
     page for page in (ROOT / "docs" / "course").glob("*.md") if page.stem not in BEFORE_AND_AFTER
 )
+MAX_WORDS_OF_MOST_PAGES = 720
 # The page on learning has a whole training in it.
 MAX_WORDS = {"before_you_begin": 500, "learned": 1050}
 COMPUTED = re.compile(r"\\(?:val|number)\{[^{}]*\}")
@@ -70,7 +71,7 @@ and `code`, which ends.
 def test_course_page_is_short(name):
     page = ROOT / "docs" / "course" / f"{name}.md"
     prose = PageFile(page.name, page.read_text(encoding="utf-8")).prose
-    assert len(words_of_prose(prose)) <= MAX_WORDS.get(name, 720)
+    assert len(words_of_prose(prose)) <= MAX_WORDS.get(name, MAX_WORDS_OF_MOST_PAGES)
 
 
 @pytest.mark.parametrize("page", COURSE_PAGES, ids=lambda page: page.stem)
@@ -87,15 +88,23 @@ def test_course_page_links_to_each_glossary_entry_at_most_once(page):
     assert len(terms) == len(set(terms))
 
 
+TEST_YOURSELF = (ROOT / "docs" / "course" / "test_yourself.md").read_text(encoding="utf-8")
+QUESTION_AND_ANSWER = re.compile(
+    r'\\ask\{(.+?) \|.*?\?\?\? info "Answer: (.*?)(?=\n## |\Z)', re.DOTALL
+)
+# The question for the next word refers to a row of probabilities, and its answer to the largest one.
+ANSWERS = {"course_test.probabilities[4]": "course_test.probabilities[4,6]"}
+
+
 def test_every_question_has_a_folded_answer():
-    page = (ROOT / "docs" / "course" / "test_yourself.md").read_text(encoding="utf-8")
-    question_and_answer = r'\\ask\{(.+?) \|.*?\?\?\? info "Answer: (.*?)(?=\n## |\Z)'
-    questions = re.findall(question_and_answer, page, re.DOTALL)
-    assert len(questions) == page.count("\\ask{") == page.count('??? info "Answer: ') == 9
-    for reference, answer in questions:
-        if reference == "course_test.probabilities[4]":  # asks for the likeliest word
-            reference = "course_test.probabilities[4,6]"
-        assert f"\\val{{{reference}}}" in answer
+    questions = QUESTION_AND_ANSWER.findall(TEST_YOURSELF)
+    assert len(questions) == TEST_YOURSELF.count("\\ask{") == 9
+    assert TEST_YOURSELF.count('??? info "Answer: ') == 9
+
+
+def test_every_answer_shows_the_number_that_is_asked_for():
+    for reference, answer in QUESTION_AND_ANSWER.findall(TEST_YOURSELF):
+        assert f"\\val{{{ANSWERS.get(reference, reference)}}}" in answer
 
 
 RUN_PAGE_WITHOUT_TORCH = """
