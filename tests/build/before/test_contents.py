@@ -69,8 +69,7 @@ def test_first_of_two_sections_with_the_same_title_is_used():
 
 
 @pytest.mark.parametrize(
-    ("page", "link"),
-    [("order.md", "deep/two.md"), ("deep/order.md", "two.md"), ("a/b/c.md", "../../deep/two.md")],
+    ("page", "link"), [("deep/order.md", "two.md"), ("a/b/c.md", "../../deep/two.md")]
 )
 def test_links_are_relative_to_the_page_with_the_list(page, link):
     assert contents_lines("Part [B]", page) == [list_item("Two", link, "The second.")]

@@ -38,12 +38,6 @@ def test_wrong_dare_is_refused(old, new, error):
 
 
 @pytest.mark.parametrize("page", COURSE_PAGES, ids=lambda page: page.stem)
-def test_every_dare_of_the_course_can_be_met(page):
-    for argument in dares_of(page):
-        assert 'class="try dare"' in dare(argument, examples.steps)
-
-
-@pytest.mark.parametrize("page", COURSE_PAGES, ids=lambda page: page.stem)
 def test_course_page_has_one_to_three_dares_if_it_has_a_panel(page):
     has_panel = "\\panel{" in page.read_text(encoding="utf-8")
     allowed_counts = (1, 2, 3) if has_panel else (0,)

@@ -56,8 +56,9 @@ def test_valid_page_has_no_problems(text):
 )  # fmt: skip
 def test_problem_is_reported_at_its_line(text, problem):
     assert problems_in(text) == [(LINE_AFTER_TITLE, problem)]
-    six_lines = "one\n\n```python\n1\n```\n\n"
-    assert problems_in(six_lines + text) == [(LINE_AFTER_TITLE + 6, problem)]
+    text_before = "one\n\n```python\n1\n```\n\n"
+    line = LINE_AFTER_TITLE + text_before.count("\n")
+    assert problems_in(text_before + text) == [(line, problem)]
 
 
 def test_page_without_title_is_reported():
