@@ -40,23 +40,25 @@ class Paper(NamedTuple):
     def years(self):
         return YEAR.findall(self.after_title)
 
-    @property
-    def short_names(self):
-        """Text with the names by which a paper is cited without authors, like "GPT (2018)"."""
-        return f"{self.title.split(':')[0]} {self.after_title}"
+    def has_authors(self, names):
+        return all(name in self.authors for name in names)
+
+    def has_short_name(self, name):
+        """Whether a paper can be cited by a name instead of its authors, like "GPT (2018)"."""
+        texts_with_short_names = f"{self.title.split(':')[0]} {self.after_title}"
+        return re.search(rf"\b{name}\b", texts_with_short_names) is not None
 
 
 def parse_references(page):
     """Yield the papers of the page: authors, a title in italics, and year and links after it."""
     for entry in re.findall(r"^\*\*.*?\*\* (.*)$", page, re.MULTILINE):
         # TITLE has one group, so texts alternate with titles.
-        first_text, *titles_and_texts = TITLE.split(LINK.sub(r"\1", entry))
-        before = first_text
-        for title, after in zip(titles_and_texts[::2], titles_and_texts[1::2], strict=True):
-            authors = re.split(r"(?<![A-Z])[.:] ", before.rstrip(". "))[-1]
+        texts_and_titles = TITLE.split(LINK.sub(r"\1", entry))
+        for index in range(1, len(texts_and_titles), 2):
+            before_title, title, after_title = texts_and_titles[index - 1 : index + 2]
+            authors = re.split(r"(?<![A-Z])[.:] ", before_title.rstrip(". "))[-1]
             first_author = re.split(r",| and ", authors)[0].split()[-1]
-            yield Paper(title, first_author, authors, after)
-            before = after
+            yield Paper(title, first_author, authors, after_title)
 
 
 REFERENCES = (ROOT / "docs" / "references.md").read_text(encoding="utf-8")
@@ -66,20 +68,19 @@ PAPERS = list(parse_references(REFERENCES))
 def is_correct_citation(before, year):
     """Whether the words before a year cite a paper of that year."""
     papers = [paper for paper in PAPERS if year in paper.years]
-    citation = AUTHORS_AND_TITLE_BEFORE_YEAR.search(before)
-    if citation:
-        names = re.findall(rf"(?<=[A-Z]\. ){NAME}", citation["authors"])
-        papers = [paper for paper in papers if paper.title.startswith(citation["title"])]
-        return any(all(name in paper.authors for name in names) for paper in papers)
-    citation = AUTHORS_BEFORE_YEAR.search(before)
-    if not citation:
+    with_title = AUTHORS_AND_TITLE_BEFORE_YEAR.search(before)
+    if with_title:
+        names = re.findall(rf"(?<=[A-Z]\. ){NAME}", with_title["authors"])
+        papers = [paper for paper in papers if paper.title.startswith(with_title["title"])]
+        return any(paper.has_authors(names) for paper in papers)
+    without_title = AUTHORS_BEFORE_YEAR.search(before)
+    if not without_title:
         return False
-    first, last = citation.groups(default="")
-    by_authors = any(paper.first_author == first and last in paper.authors for paper in papers)
-    by_short_name = not last and any(
-        re.search(rf"\b{first}\b", paper.short_names) for paper in papers
-    )
-    return by_authors or by_short_name
+    name, last_author = without_title.groups()
+    if last_author:
+        by_first_author = [paper for paper in papers if paper.first_author == name]
+        return any(paper.has_authors([last_author]) for paper in by_first_author)
+    return any(paper.first_author == name or paper.has_short_name(name) for paper in papers)
 
 
 def wrong_citations(text):
@@ -88,7 +89,7 @@ def wrong_citations(text):
 
 
 def wrong_links(text):
-    """Yield what is missing from the page of references: arXiv numbers, and names linked to it."""
+    """Yield arXiv numbers and names that link to the page of references but are not on it."""
     for number in ARXIV.findall(text):
         if number not in REFERENCES:
             yield f"arXiv:{number}"
@@ -108,6 +109,7 @@ def prose_without_exemptions(text):
 
 
 def wrong_authors_and_years(prose):
+    """Yield the names of first authors without a reference, and the years that cite no paper."""
     first_authors = {paper.first_author for paper in PAPERS}
     for citation in FIRST_AUTHOR_AND_OTHERS.finditer(prose):
         if citation[1] not in first_authors:
