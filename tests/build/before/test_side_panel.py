@@ -45,15 +45,21 @@ def array_of(reference):
 
 @each_panel
 @each_switch_position
-def test_side_panel_stages_are_readable_and_fit_their_width(name, matrices):
-    pictures = svgs_of(draw(name, matrices))
-    for picture in pictures:
+def test_stages_are_readable_and_fit_the_width_of_the_panel(name, matrices):
+    for picture in svgs_of(draw(name, matrices)):
         assert_readable(picture)
-        assert size(picture)[0] <= MAX_WIDTH
+        width, _ = size(picture)
+        assert width <= MAX_WIDTH
+
+
+@each_panel
+@each_switch_position
+def test_every_stage_has_a_name_and_a_description_with_words(name, matrices):
+    for picture in svgs_of(draw(name, matrices)):
         stage, description = name_and_description(picture)
         assert stage
-        # A word of the sentence, or one that may follow it.
-        assert "boats" in description or "swim" in description
+        word_of_the_sentence, next_word = "boats", "swim"
+        assert word_of_the_sentence in description or next_word in description
 
 
 @each_panel
@@ -80,21 +86,28 @@ def test_words_shown_for_the_learned_model_have_nearly_all_probability():
     assert array_of("course_learned.reasons").sum() > 0.99
 
 
+def cells_and_values(picture):
+    """Yield each cell of the matrices in a picture, and the number that its reference names."""
+    for group in ElementTree.fromstring(picture).iter(f"{SVG}g"):
+        if "data-val" in group.attrib:
+            array = array_of(group.get("data-val"))
+            for cell in group.findall(f"{SVG}g"):
+                index = tuple(map(int, cell.get("data-at").split(",")))
+                yield cell, array[index]
+
+
 @each_panel
 @each_switch_position
 def test_cells_have_the_number_of_their_reference(name, matrices):
     for picture in svgs_of(draw(name, matrices)):
-        for group in ElementTree.fromstring(picture).iter(f"{SVG}g"):
-            if "data-val" not in group.attrib:
-                continue
-            array = array_of(group.get("data-val"))
-            for cell in group.findall(f"{SVG}g"):
-                value = array[tuple(map(int, cell.get("data-at").split(",")))]
-                tooltip, text = (cell.find(f".//{SVG}{tag}") for tag in ("title", "text"))
-                if tooltip is not None:
-                    assert tooltip.text.endswith(f": {drawn_number(value)}")
-                elif value != -np.inf:
-                    assert text.text == short_number(value)
+        cells = list(cells_and_values(picture))
+        assert cells
+        for cell, value in cells:
+            tooltip = cell.findtext(f".//{SVG}title")
+            if tooltip is not None:
+                assert tooltip.endswith(f": {drawn_number(value)}")
+            elif value != -np.inf:  # a score that the mask hides has no text
+                assert cell.findtext(f".//{SVG}text") == short_number(value)
 
 
 @each_panel
@@ -123,10 +136,10 @@ def test_next_word_is_computed_from_the_output_that_the_panel_shows(name):
     output_stage = next(stage for stage in panel.stages if stage.key == "output")
     shown_output = array_of(output_stage.matrices[-1].step)[THEY]
     reference, row = panel.next_word
-    if reference != "course_model.next_words":
-        row = -1  # this panel shows the complete model, as the last row does
-    output_before_next_word = array_of("course_model.they_outputs")[row]
-    np.testing.assert_allclose(shown_output, output_before_next_word, rtol=1e-12)
+    shows_the_complete_model = reference != "course_model.next_words"
+    outputs = array_of("course_model.they_outputs")  # the last row is that of the complete model
+    expected_output = outputs[-1 if shows_the_complete_model else row]
+    np.testing.assert_allclose(shown_output, expected_output, rtol=1e-12)
 
 
 def test_unknown_panel_error_lists_all_names():
@@ -135,8 +148,8 @@ def test_unknown_panel_error_lists_all_names():
         side_panel("nope", EXAMPLES.steps_with_references, str)
 
 
-def test_every_panel_is_on_the_page_of_its_name():
+def test_every_panel_replaces_the_table_of_contents_of_the_page_of_its_name():
     for name in SIDE_PANELS:
         page = (ROOT / "docs" / "course" / f"{name}.md").read_text(encoding="utf-8")
         assert f"\\panel{{{name}}}" in page
-        assert "toc]" in page  # the panel replaces the table of contents
+        assert "\nhide: [navigation, toc]\n" in page
