@@ -16,21 +16,35 @@ PAGES = [
     for path in sorted((ROOT / "docs").rglob("*.md"))
     if PROGRAM.search(path.read_text("utf-8"))
 ]
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
-def test_program_prints_the_output_that_its_page_shows(page, tmp_path):
+def program_and_output(page):
+    """Return the program of a page, and the output that the section of the program shows."""
     markdown = page.read_text("utf-8")
     (heading,) = PROGRAM.findall(markdown)
-    program = sessions.program(markdown, heading)
-    assert "attention_docs" not in program
     section = markdown.partition(f"## {heading}")[2].partition("\n## ")[0]
     # Without the closing fences, which the parser would take for output.
     examples = doctest.DocTestParser().get_examples(section.replace("```\n", "\n"))
-    expected = "".join(example.want for example in examples)
-    assert python_output(tmp_path, "-c", program) == expected
-    pasted_at_a_prompt = python_output(tmp_path, "-i", keyboard=f"{program}\n")
-    assert pasted_at_a_prompt == expected
+    return sessions.program(markdown, heading), "".join(example.want for example in examples)
+
+
+@each_page
+def test_program_does_not_need_the_package(page):
+    program, _ = program_and_output(page)
+    assert "attention_docs" not in program
+
+
+@each_page
+def test_program_prints_the_output_that_its_page_shows(page, tmp_path):
+    program, shown_output = program_and_output(page)
+    assert python_output(tmp_path, "-c", program) == shown_output
+
+
+@each_page
+def test_program_pasted_at_a_prompt_prints_the_same(page, tmp_path):
+    program, shown_output = program_and_output(page)
+    assert python_output(tmp_path, "-i", keyboard=f"{program}\n") == shown_output
 
 
 def python_output(folder, *options, keyboard=""):
