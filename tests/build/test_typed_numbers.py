@@ -134,18 +134,23 @@ def drawn_values(monkeypatch):
     return values
 
 
-def typed_numbers_of_drawing(svg, drawn_values):
-    """Return the numbers in the text of a drawing that are not among the drawn values."""
-    formatted = {numbers.number(value) for value in drawn_values}
+def spellings(values):
+    """Return the texts by which drawings may write numbers."""
+    formatted = {numbers.number(value) for value in values}
     # Small numbers are drawn as a bound, like <0.01.
-    formatted |= {numbers.short_number(value).lstrip("<") for value in drawn_values}
+    formatted |= {numbers.short_number(value).lstrip("<") for value in values}
     without_trailing_zeros = {text.rstrip("0") for text in formatted if "e" not in text}
     with_hyphen = formatted | without_trailing_zeros
     with_minus_sign = {text.replace("-", "−") for text in with_hyphen}
     mantissas = {numbers.typeset(text).partition("·10")[0] for text in formatted}
     # An axis with a tick of five digits separates the thousands in its ticks of four digits.
     with_thousands_separator = {f"{int(text):,}" for text in formatted if text.isdecimal()}
-    computed = with_hyphen | with_minus_sign | mantissas | with_thousands_separator
+    return with_hyphen | with_minus_sign | mantissas | with_thousands_separator
+
+
+def typed_numbers_of_drawing(svg, drawn_values):
+    """Return the numbers in the text of a drawing that are not among the drawn values."""
+    computed = spellings(drawn_values)
     # Without the classes for which visible_texts would leave the drawing out.
     texts = visible_texts(re.sub('class="(drawing|step)', 'class="', svg))
     return [number for text in texts for number in typed_numbers(text) if number not in computed]
@@ -192,6 +197,7 @@ PAGES = sorted(path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob
 
 
 def page_of(site, path):
+    """Return the HTML of the page that a Markdown file or a notebook in docs becomes."""
     folder = path.parent if path.stem == "index" else path.with_suffix("")
     return (site / folder / "index.html").read_text(encoding="utf-8")
 
