@@ -205,14 +205,10 @@ EXECUTION_LOG = "Converting notebook (execute=True)"
 @pytest.fixture
 def notebook_project(one_page_project):
     """A project with one page and one small notebook."""
-    return add_notebook(one_page_project)
-
-
-def add_notebook(project):
     nav = "  - index.md\n"
-    replace_in_file(project / "mkdocs.yml", nav, f"{nav}  - notebooks/toy.ipynb\n")
-    write_notebook(project, SHOW_WEIGHTS)
-    return project
+    replace_in_file(one_page_project / "mkdocs.yml", nav, f"{nav}  - notebooks/toy.ipynb\n")
+    write_notebook(one_page_project, SHOW_WEIGHTS)
+    return one_page_project
 
 
 def write_notebook(project, code):
