@@ -121,16 +121,6 @@ def test_published_class_equals_its_formula_in_pytorch(torch):
     np.testing.assert_allclose(SOURCE_CLASSES["output_as_in_the_source"], output, rtol=1e-13)
 
 
-def test_scores_without_projections_are_symmetric():
-    scores = SOURCE_CLASSES["scores_1_not_projected"]
-    np.testing.assert_array_equal(scores, scores.T)
-
-
-def test_equal_halves_of_tokens_give_identical_heads():
-    head_1, head_2 = np.split(SOURCE_CLASSES["repeated_head_output"], HEADS, axis=1)
-    np.testing.assert_array_equal(head_1, head_2)
-
-
 def published_cross_attention(torch, query, memory, mask, parameters):
     """Return the output of the published class, which fills hidden scores with -1e20."""
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from attention_docs import attention_steps, examples
+from attention_docs import examples
 from tests.examples.comparison import equal_on_page
 
 
@@ -32,12 +32,6 @@ def test_injected_query_finds_the_equal_key():
     steps, injected_query, injected_key = examples.steps("batched_attention"), 2, 5
     for step in ("cosines", "weights"):
         assert steps[step][injected_query].argmax() == injected_key
-
-
-def test_outputs_lie_between_extreme_values():
-    steps = examples.steps("batched_attention")
-    assert np.all(steps["smallest_value"] <= steps["output"])
-    assert np.all(steps["output"] <= steps["largest_value"])
 
 
 def test_fill_value_affects_only_the_fully_masked_row():
@@ -83,14 +77,6 @@ def test_scaling_after_the_mask_changes_every_row_but_the_last():
 def test_table_of_mistakes_is_complete():
     steps = examples.steps("common_mistakes")
     assert {*CORRECT_STEPS.keys(), *CORRECT_STEPS.values()} == set(steps)
-
-
-def test_masking_the_padding_restores_the_output():
-    example, steps = examples.steps("distinct_sizes"), examples.steps("common_mistakes")
-    k, v = (np.vstack([example[name], np.zeros(example[name].shape[1])]) for name in "KV")
-    is_token = np.arange(len(k)) < len(example["K"])
-    output = attention_steps(example["Q"], k, v, attn_mask=is_token).output
-    np.testing.assert_allclose(output, steps["right"], rtol=1e-13)
 
 
 def test_data_and_matrices_equal_the_published_draws():

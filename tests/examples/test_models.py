@@ -113,26 +113,12 @@ def test_causal_mask_in_place_of_decay_changes_every_output_but_the_first():
     assert alike == [True] + 5 * [False]
 
 
-def test_packed_document_equals_the_document_alone():
-    steps = examples.steps("mask_functions")
-    assert all(equal_on_page(steps["restarted"], steps["alone"]))
-
-
-def test_rotary_positions_need_no_restart():
-    steps = examples.steps("mask_functions")
-    assert all(equal_on_page(steps["turned_running"], steps["turned_restarted"]))
-
-
 ROTARY = examples.steps("rotary_variants")
 
 
 def test_frequencies_of_the_whole_head_change_every_partial_score_but_one():
     alike = equal_on_page(ROTARY["of_head"], ROTARY["partial"])
     assert alike == [True] + 4 * [False], "nothing turns at distance 0"
-
-
-def test_text_ignores_the_order_of_sections():
-    assert ROTARY["text_alike"]
 
 
 def test_order_of_sections_changes_every_score_of_an_image_but_one():
