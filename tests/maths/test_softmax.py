@@ -55,10 +55,6 @@ def test_float16_is_summed_in_float32():
     assert softmax(np.zeros(65536, dtype=np.float16))[0] == np.float16(1 / 65536)
 
 
-def test_integers_become_default_float():
-    np.testing.assert_array_equal(softmax(np.array([3, 3])), [0.5, 0.5])
-
-
 def test_fully_masked_row_has_zero_weights(xp):
     weights = softmax(xp.asarray([[-xp.inf, -xp.inf], [-xp.inf, 5.0]]))
     assert to_numpy(weights).tolist() == [[0, 0], [0, 1]]

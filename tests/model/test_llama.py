@@ -27,13 +27,6 @@ def test_swiglu_equals_torch(torch):
     np.testing.assert_allclose(ours, theirs.numpy(), rtol=1e-12)
 
 
-def test_rms_norm_equals_torch(torch):
-    x, weight = random_arrays((5, 3), (3,))
-    epsilon = 0.1
-    theirs = torch.nn.functional.rms_norm(torch.asarray(x), (3,), torch.asarray(weight), epsilon)
-    np.testing.assert_allclose(rms_norm(x, weight, epsilon), theirs.numpy(), rtol=1e-12)
-
-
 def test_rms_norm_equals_numpy_in_every_library(xp):
     x, weight = random_arrays((2, 5, 3), (3,))
     normed = rms_norm(xp.asarray(x), xp.asarray(weight))
