@@ -27,11 +27,6 @@ def scale_by_length(q, k, v):
     return softmax(q @ np.swapaxes(k, -1, -2) / math.sqrt(k.shape[-2])) @ v
 
 
-def width_of_model(q, k, v):
-    """Divides by the root of the width of all heads together. [divided_by_root_of_d_model]"""
-    return softmax(q @ np.swapaxes(k, -1, -2) / math.sqrt(q.shape[1] * q.shape[-1])) @ v
-
-
 def scale_twice(q, k, v, scale=None):
     """Scales the queries and, once more, the scores. [scaled_twice]"""
     scale = q.shape[-1] ** -0.5 if scale is None else scale
@@ -114,16 +109,6 @@ def nan_behind_mask(q, k, v, mask=None):
         return softmax(scaled_scores(q, k) + (0 if mask is None else (1 - mask) * -np.inf)) @ v
 
 
-def mask_of_heads_flattened(q, k, v, attn_mask=None):
-    """Tiles the masks of sequences, where all heads of a sequence are neighbours. [mask_in_head_order]"""
-    (b, h, m, _), n = q.shape, k.shape[2]
-    scores = scaled_scores(q, k).reshape(b * h, m, n)
-    if attn_mask is not None:
-        mask = np.broadcast_to(attn_mask, (b, h, m, n))[:, 0]
-        scores = np.where(np.tile(mask, (h, 1, 1)), scores, -np.inf)
-    return softmax(scores).reshape(b, h, m, n) @ v
-
-
 def first_head_mask(q, k, v, mask=None):
     """Uses the first head's mask for all heads. [mask_of_first_head]"""
     scores = scaled_scores(q, k)
@@ -138,14 +123,6 @@ def first_sequence_mask(q, k, v, mask=None):
     scores = scaled_scores(q, k)
     if mask is not None:
         scores = np.where(np.broadcast_to(mask, scores.shape)[:1], scores, -np.inf)
-    return softmax(scores) @ v
-
-
-def padding_on_queries(q, k, v, key_padding_mask=None):
-    """Puts the padding mask of keys on the query axis. [padding_on_query_axis]"""
-    scores = scaled_scores(q, k)
-    if key_padding_mask is not None:
-        scores = np.where(key_padding_mask[:, None, :, None], scores, -1e9)
     return softmax(scores) @ v
 
 
@@ -181,16 +158,6 @@ def mask_unites_causal(q, k, v, mask=None, is_causal=False):
     return softmax(scores if mask is None else np.where(mask, scores, -np.inf)) @ v
 
 
-def strictly_causal(q, k, v, is_causal=False):
-    """Hides each query's own position: NaN in the first row. [causal_hides_own_position]"""
-    scores = scaled_scores(q, k)
-    if is_causal:
-        scores = np.where(np.tri(*scores.shape[-2:], k=-1, dtype=bool), scores, -np.inf)
-    with np.errstate(all="ignore"):
-        powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        return powers / powers.sum(axis=-1, keepdims=True) @ v
-
-
 def looks_ahead(q, k, v, causal=False):
     """Shows the next position. [causal_shows_next_position]"""
     scores = scaled_scores(q, k)
@@ -207,14 +174,6 @@ def reversed_causal(q, k, v, causal=False):
     return softmax(scores) @ v
 
 
-def causal_square(q, k, v, causal=False):
-    """Builds the causal mask from the number of queries alone, so it raises for n > m. [ValueError]"""
-    scores = scaled_scores(q, k)
-    if causal:
-        scores = np.where(np.tri(q.shape[-2], dtype=bool), scores, -np.inf)
-    return softmax(scores) @ v
-
-
 def always_causal(q, k, v, is_causal=False):
     """Is causal without being asked. [causal_without_is_causal]"""
     scores = scaled_scores(q, k)
@@ -227,11 +186,6 @@ def typo_under_causal(q, k, v, is_causal=False):
     if is_causal:
         scores = np.where(np.tri(*scores.shap[-2:], dtype=bool), scores, -np.inf)
     return softmax(scores) @ v
-
-
-def ignores_scale(q, k, v, scale=None):
-    """Ignores the scale. [scale_ignored]"""
-    return softmax(scaled_scores(q, k)) @ v
 
 
 def divided_by_scale(q, k, v, scale=None):
@@ -250,16 +204,6 @@ def window_left_only(q, k, v, window=None):
     return softmax(scores) @ v
 
 
-def window_left_too_wide(q, k, v, window=None):
-    """Includes one key too many on the left. [window_left_too_wide]"""
-    scores = scaled_scores(q, k)
-    if window is not None:
-        distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
-        left, right = (np.inf if side is None else side for side in window)
-        scores = np.where((distance >= -left - 1) & (distance <= right), scores, -np.inf)
-    return softmax(scores) @ v
-
-
 def window_right_too_narrow(q, k, v, window=None):
     """Excludes the last key on the right. [window_right_too_narrow]"""
     scores = scaled_scores(q, k)
@@ -271,14 +215,6 @@ def window_right_too_narrow(q, k, v, window=None):
     return softmax(scores) @ v
 
 
-def cap_after_mask(q, k, v, mask=None, softcap=None):
-    """Caps after the mask. [softcap_after_mask]"""
-    scores = scaled_scores(q, k)
-    if mask is not None:
-        scores = np.where(mask, scores, -np.inf)
-    return softmax(scores if softcap is None else softcap * np.tanh(scores / softcap)) @ v
-
-
 def cap_before_scale(q, k, v, scale=None, softcap=None):
     """Caps before scaling. [softcap_before_scale]"""
     scores = q @ np.swapaxes(k, -1, -2)
@@ -287,22 +223,10 @@ def cap_before_scale(q, k, v, scale=None, softcap=None):
     return softmax(scores * (q.shape[-1] ** -0.5 if scale is None else scale)) @ v
 
 
-def tiled_heads(q, k, v):
-    """Tiles shared heads. [heads_tiled]"""
-    group = q.shape[1] // k.shape[1]
-    return softmax(scaled_scores(q, np.tile(k, (1, group, 1, 1)))) @ np.tile(v, (1, group, 1, 1))
-
-
 def tiled_value_heads(q, k, v):
     """Repeats key heads but tiles value heads. [value_heads_tiled]"""
     group = q.shape[1] // k.shape[1]
     return softmax(scaled_scores(q, np.repeat(k, group, 1))) @ np.tile(v, (1, group, 1, 1))
-
-
-def bias_early(q, k, v, bias=None):
-    """Adds the bias before scaling. [bias_before_scale]"""
-    scores = q @ np.swapaxes(k, -1, -2) + (0 if bias is None else bias)
-    return softmax(scores / math.sqrt(q.shape[-1])) @ v
 
 
 def bias_minus(q, k, v, bias=None):
@@ -321,15 +245,9 @@ def swapped(k, q, v):
 
 
 def in_place(q, k, v):
-    """Scales the caller's queries in place. [changes its input]"""
+    """Scales the caller's queries in place. [changes its input q]"""
     q *= q.shape[-1] ** -0.5
     return softmax(q @ np.swapaxes(k, -1, -2)) @ v
-
-
-def random_drop(q, k, v, generator=np.random.RandomState(0)):  # noqa: B008 -- on purpose
-    """Leaves dropout on. [differs from call to call]"""
-    weights = softmax(scaled_scores(q, k))
-    return weights * (generator.uniform(size=weights.shape) > 0.1) @ v
 
 
 def one_query(q, k, v):

@@ -55,23 +55,12 @@ def causal_in_whole_blocks(q, k, v, causal=False):
     return softmax(scores) @ v
 
 
-def undivided(q, k, v):
-    """Forgets the division by the sum. [its weights sum to]"""
-    scores = scaled_scores(q, k)
-    return np.exp(scores - scores.max(axis=-1, keepdims=True)) @ v
-
-
 def groups_by_reshape(q, k, v):
     """Reshapes query heads to (group, key head) instead of (key head, group). [heads_tiled]"""
     (b, h, m, d), heads = q.shape, k.shape[1]
     grouped = q.reshape(b, h // heads, heads, m, d)
     scores = np.einsum("bghmd,bhnd->bghmn", grouped, k) * d**-0.5
     return np.einsum("bghmn,bhnd->bghmd", softmax(scores), v).reshape(b, h, m, -1)
-
-
-def precedence(q, k, v):
-    """Writes d ** -1 / 2, which is half of 1/d. [times the right ones]"""
-    return softmax(q @ np.swapaxes(k, -1, -2) * q.shape[-1] ** -1 / 2) @ v
 
 
 def root_of_heads_of_layout(q, k, v):
@@ -110,11 +99,6 @@ def mask_in_place(q, k, v, mask=None, is_causal=False):
     return softmax(np.where(mask, scores, -np.inf)) @ v
 
 
-def normalised_keys(q, k, v):
-    """Divides the keys by their length. [the scores, or what the softmax subtracts]"""
-    return softmax(scaled_scores(q, k / np.linalg.norm(k, axis=-1, keepdims=True))) @ v
-
-
 class Cache:
     """The keys and values of earlier calls."""
 
@@ -140,13 +124,6 @@ def short_buffer(q, k, v, causal=False):
     return softmax(np.where(CAUSAL[:m, :n], scores, -np.inf) if causal else scores) @ v
 
 
-def merged_by_reshape(x, w_q, w_k, w_v, w_o, n_heads):
-    """Merges the heads without the transpose. [heads_merged_without_transpose]"""
-    b, n, d = x.shape
-    q, k, v = ((x @ w).reshape(b, n, n_heads, -1).swapaxes(1, 2) for w in (w_q, w_k, w_v))
-    return (softmax(scaled_scores(q, k)) @ v).reshape(b, n, d) @ w_o
-
-
 def unpacked_in_other_order(x, W_qkv, W_o, num_heads):
     """Unpacks the keys before the queries. [query_and_key_weights_swapped]"""
     b, n, d = x.shape
@@ -155,10 +132,10 @@ def unpacked_in_other_order(x, W_qkv, W_o, num_heads):
     return (softmax(scaled_scores(q, k)) @ v).swapaxes(1, 2).reshape(b, n, d) @ W_o
 
 
-def layer_with_root_of_model(x, w_q, w_k, w_v, w_o, num_heads):
+def layer_with_root_of_model(x, w_q, w_k, w_v, w_o, n_heads):
     """Divides by the root of the embedding's width. [divided_by_root_of_d_model]"""
     b, n, d = x.shape
-    q, k, v = ((x @ w).reshape(b, n, num_heads, -1).swapaxes(1, 2) for w in (w_q, w_k, w_v))
+    q, k, v = ((x @ w).reshape(b, n, n_heads, -1).swapaxes(1, 2) for w in (w_q, w_k, w_v))
     weights = softmax(q @ k.swapaxes(-1, -2) / math.sqrt(d))
     return (weights @ v).swapaxes(1, 2).reshape(b, n, d) @ w_o
 
@@ -168,12 +145,6 @@ def padding_zeroes_values(q, k, v, key_padding_mask=None):
     if key_padding_mask is not None:
         v = v * key_padding_mask[:, None, :, None]
     return softmax(scaled_scores(q, k)) @ v
-
-
-def softmax_over_axis_one(q, k, v):
-    """Has scores with the axes b, m, h, n and takes the softmax over m. [softmax_over_queries]"""
-    scores = np.einsum("bmhd,bnhd->bmhn", q, k) * q.shape[-1] ** -0.5
-    return np.einsum("bmhn,bnhd->bmhd", softmax(scores, axis=1), v)
 
 
 def bottom_right_off_by_one(q, k, v, causal=False):

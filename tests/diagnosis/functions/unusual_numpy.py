@@ -13,11 +13,6 @@ except ImportError:
     torch = None
 
 
-def plain(query, key, value):
-    """Has no option at all."""
-    return softmax(scaled_scores(query, key)) @ value
-
-
 def only_16_bits(q, k, v):
     """Takes float16 only."""
     if q.dtype != np.float16:
@@ -51,12 +46,6 @@ def two_dimensions(Q, K, V):
     scores = Q @ K.T / np.sqrt(K.shape[1])
     powers = np.exp(scores - scores.max(axis=1)[:, None])
     return powers / powers.sum(axis=1)[:, None] @ V
-
-
-def three_dimensions(q, k, v):
-    """Takes (b, n, d)."""
-    d = q.shape[-1]
-    return softmax(np.einsum("bmd,bnd->bmn", q, k) / d**0.5) @ v
 
 
 def heads_third(q, k, v, causal=False):
