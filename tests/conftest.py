@@ -40,6 +40,7 @@ LIBRARIES = ("numpy", "array_api_strict", "torch", "cupy")
 
 
 def pytest_configure(config):
+    """With --quick, test properties on fewer inputs."""
     if config.getoption("quick"):
         hypothesis.settings.load_profile("quick")
 
@@ -108,14 +109,15 @@ def peak_memory(call):
 
 
 def copy_project(target):
-    """Copy what a build needs, including the cache, and link the npm packages."""
+    """Copy what a build needs, including the cache, link the npm packages, and return the folder."""
     for name in ("mkdocs.yml", "package.json", "package-lock.json", ".npmrc", "pyproject.toml"):
         shutil.copy(ROOT / name, target)
     for name in ("docs", "attention_docs", "results"):
         shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
     if (ROOT / ".cache").is_dir():
-        environments = shutil.ignore_patterns("others")  # of scripts/check_others: gigabytes
-        shutil.copytree(ROOT / ".cache", target / ".cache", ignore=environments)
+        # .cache/others holds gigabytes, the environments of scripts/check_others.
+        without_environments = shutil.ignore_patterns("others")
+        shutil.copytree(ROOT / ".cache", target / ".cache", ignore=without_environments)
     link_folder(ROOT / "node_modules", target / "node_modules")
     return target
 
@@ -129,15 +131,15 @@ def link_folder(folder, link):
 
 
 def cut_down(project, home="# Home\n"):
-    """Leave one page and two examples, so that a build takes about a second."""
+    """Leave one page, `home`, and two examples, so that a build takes about a second."""
     for folder in ("course", "mechanisms", "notebooks", "reference"):
         shutil.rmtree(project / "docs" / folder)
-    for page in (project / "docs").glob("*.md"):
-        page.unlink()
+    for page_file in (project / "docs").glob("*.md"):
+        page_file.unlink()
     kept_examples = ("self_attention", "course_sentence")  # figures import course_sentence
-    blocks = "".join(f"\n\\example{{{name}}}\n" for name in kept_examples)
-    home = f"---\ndescription: One page.\n---\n\n{home}{blocks}"
-    (project / "docs" / "index.md").write_text(home, encoding="utf-8")
+    example_blocks = "".join(f"\n\\example{{{name}}}\n" for name in kept_examples)
+    page = f"---\ndescription: One page.\n---\n\n{home}{example_blocks}"
+    (project / "docs" / "index.md").write_text(page, encoding="utf-8")
     for example in (project / "attention_docs" / "examples").glob("*.py"):
         if example.stem not in ("__init__", *kept_examples):
             example.unlink()
@@ -156,11 +158,12 @@ def replace_in_file(file, old, new):
 
 def environment_of_a_build(root, **changes):
     """Return an environment in which a project imports its own package and has no web address."""
-    publishing = ("GITHUB_", "SITE_")
-    inherited = {
-        name: value for name, value in os.environ.items() if not name.startswith(publishing)
-    }
-    return {**inherited, "PYTHONPATH": str(root), "NO_MKDOCS_2_WARNING": "1", **changes}
+    prefixes_of_addresses = ("GITHUB_", "SITE_")
+    environment = {"PYTHONPATH": str(root), "NO_MKDOCS_2_WARNING": "1", **changes}
+    for name in os.environ:
+        if not name.startswith(prefixes_of_addresses):
+            environment.setdefault(name, os.environ[name])
+    return environment
 
 
 def mkdocs(root, *arguments, umask=-1, **environment):
@@ -176,20 +179,18 @@ def mkdocs(root, *arguments, umask=-1, **environment):
 
 
 @pytest.fixture(scope="session")
-def shared(tmp_path_factory, worker_id):
-    """A folder that all processes of a test run share, and its lock."""
+def shared_folder(tmp_path_factory, worker_id):
+    """A folder that all processes of a test run share."""
     folder = tmp_path_factory.getbasetemp()
-    folder = folder if worker_id == "master" else folder.parent
-    return folder, filelock.FileLock(folder / "shared.lock")
+    return folder if worker_id == "master" else folder.parent
 
 
 @pytest.fixture(scope="session")
-def assets(shared):
+def assets(shared_folder):
     """The npm packages, fetched once, as in a build."""
     from attention_docs.publish.assets import install
 
-    _, lock = shared
-    with lock:
+    with filelock.FileLock(shared_folder / "assets.lock"):
         return install(ROOT)
 
 
@@ -206,20 +207,21 @@ def one_page_project(project):
 
 
 @pytest.fixture(scope="session")
-def site(shared, assets):
+def site(shared_folder, assets):
     """The whole site, built once as for GitHub Pages, under a sub-path."""
-    folder, lock = shared
-    with lock:
-        if not (folder / "site").is_dir():
-            address = {
-                "GITHUB_REPOSITORY": "someone/attention-docs",
-                "SITE_URL": "http://127.0.0.1/attention-docs/",
-            }
-            new_site = folder / "new-site"
+    site = shared_folder / "site"
+    address = {
+        "GITHUB_REPOSITORY": "someone/attention-docs",
+        "SITE_URL": "http://127.0.0.1/attention-docs/",
+    }
+    with filelock.FileLock(shared_folder / "site.lock"):
+        if not site.is_dir():
+            # Renamed when complete, so that no process takes a failed build for the site.
+            new_site = shared_folder / "new-site"
             completed = mkdocs(ROOT, "build", "--strict", "--site-dir", str(new_site), **address)
             assert completed.returncode == 0, completed.stderr
-            new_site.rename(folder / "site")
-    return folder / "site"
+            new_site.rename(site)
+    return site
 
 
 @pytest.fixture(scope="session")

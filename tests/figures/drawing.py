@@ -12,15 +12,8 @@ import numpy as np
 from attention_docs.render.figures.svg import ROLES
 
 SVG = "{http://www.w3.org/2000/svg}"
-INHERITED_ATTRIBUTES = {
-    "fill",
-    "stroke",
-    "stroke-opacity",
-    "text-anchor",
-    "font-size",
-    "data-val",
-    "data-at",
-}
+INHERITED_STYLES = {"fill", "stroke", "stroke-opacity", "text-anchor", "font-size"}
+INHERITED_REFERENCES = {"data-val", "data-at"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +62,7 @@ def size(picture):
 def _visible_shapes(node, to_paper):
     """Yield the shapes within a node, whose coordinates `to_paper` maps to those of the figure."""
     for child in node:
-        for name in INHERITED_ATTRIBUTES & set(node.attrib):
+        for name in (INHERITED_STYLES | INHERITED_REFERENCES) & set(node.attrib):
             child.attrib.setdefault(name, node.attrib[name])
         child_to_paper = _compose(to_paper, child.attrib.get("transform", ""))
         kind = child.tag.removeprefix(SVG)
@@ -89,8 +82,9 @@ def _compose(to_paper, transform):
     if transform.startswith("scale"):
         return lambda points: to_paper(points * numbers(transform))
     if transform.startswith("rotate"):
-        degrees, *centre = numbers(transform)
-        centre, angle = centre or [0, 0], np.radians(degrees)
+        degrees, *given_centre = numbers(transform)
+        centre = given_centre or [0, 0]
+        angle = np.radians(degrees)
         rotation = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
         return lambda points: to_paper((points - centre) @ rotation + centre)
     assert not transform
@@ -103,8 +97,8 @@ def _attributes(node, *names):
 
 
 def _rectangle_corners(node):
-    corner, size = _attributes(node, "x", "y"), _attributes(node, "width", "height")
-    return np.array([corner, corner + size])
+    corner = _attributes(node, "x", "y")
+    return np.array([corner, corner + _attributes(node, "width", "height")])
 
 
 def _text_corners(node):
@@ -115,7 +109,8 @@ def _text_corners(node):
     x, y = _attributes(node, "x", "y")
     font_size = float(node.attrib["font-size"])
     text = "".join(node.itertext())
-    width = 0.55 * font_size * (len(text) - len(re.findall("[.,·⁰¹²³⁴⁵⁶⁷⁸⁹]", text)) / 2)
+    half_wide_count = len(re.findall("[.,·⁰¹²³⁴⁵⁶⁷⁸⁹]", text))
+    width = 0.55 * font_size * (len(text) - half_wide_count / 2)
     left = x - {"start": 0, "middle": width / 2, "end": width}[node.attrib["text-anchor"]]
     # `label` puts the baseline 4 below the middle at every font size; capitals are 0.72 em high.
     middle, half_height = y - 4, 0.36 * font_size
@@ -124,7 +119,8 @@ def _text_corners(node):
 
 def _path_points(node):
     """Return the end points and control points of a path."""
-    points, current = [], np.zeros(2)
+    points = []
+    current = np.zeros(2)
     for command, arguments in re.findall(r"([MLHVCmlhvca])([^A-Za-z]*)", node.attrib["d"]):
         values = numbers(arguments)
         # Lower-case commands are relative to the current point.
@@ -153,10 +149,8 @@ CORNERS = {
 
 def horizontal_texts(picture):
     """Return the texts that are not rotated."""
-    unrotated = (
-        shape for shape in shapes(picture) if "rotate" not in shape.attributes.get("transform", "")
-    )
-    return [shape for shape in unrotated if shape.text]
+    labels = [shape for shape in shapes(picture) if shape.text]
+    return [label for label in labels if "rotate" not in label.attributes.get("transform", "")]
 
 
 def with_text(picture, text):
@@ -190,11 +184,12 @@ def distance(shape, point):
 
 
 def numbers(text):
-    """Return the numbers in a text."""
+    """Return the numbers in a text, with either minus sign."""
     return [float(number) for number in re.findall(r"-?[\d.]+(?:e-?\d+)?", text.replace("−", "-"))]
 
 
 def colour_of(role):
+    """Return the colour of texts and lines of a role, or of those without one."""
     return ROLES.get(role, "currentColor")
 
 
