@@ -24,10 +24,9 @@ def test_number_is_rounded_to_four_decimals(value):
     assert float(number(value)) == pytest.approx(value, abs=HALF_OF_FOURTH_DECIMAL, rel=0)
 
 
-@given(st.floats(LARGE, 1e300))
+@given(st.floats(LARGE, 1e300) | st.floats(-1e300, -LARGE))
 def test_mantissa_of_large_number_is_rounded_to_four_decimals(value):
     assert float(number(value)) == pytest.approx(value, rel=HALF_OF_FOURTH_DECIMAL)
-    assert number(-value) == f"-{number(value)}"
 
 
 @given(st.floats(allow_nan=False, allow_infinity=False))
@@ -104,8 +103,14 @@ def test_latex_names_of_all_steps_are_well_formed():
     upright = r"\\text\{[A-Za-z0-9]+(?: [A-Za-z0-9]+)*\}"
     part = rf"(?:[A-Za-z0-9]{{1,2}}|{upright})"
     pattern = rf"{upright}|[A-Za-z](?:_[A-Za-z0-9]|_\{{{part}(?:,{part})*\}})?"
-    for name in {name for example in examples.names() for name in examples.steps(example)}:
+    for name in set().union(*map(recorded_step_names, examples.names())):
         assert re.fullmatch(pattern, latex_name(name)), f"{name}: {latex_name(name)}"
+
+
+def recorded_step_names(example):
+    """Return the names of an example's steps, which are headings of its recorded output."""
+    lines = examples.expected(example).splitlines()
+    return [line.split()[0] for line in lines if re.match(r"[A-Za-z]\w* (number|\d)", line)]
 
 
 def test_latex_of_powers_and_non_finite_numbers():
@@ -120,7 +125,8 @@ def test_json_keeps_every_digit():
 
 
 def test_numpy_code_reproduces_the_arrays():
-    namespace, steps = {}, {**STEPS, "not_finite": np.array([np.nan, 1.0])}
+    steps = {**STEPS, "not_finite": np.array([np.nan, 1.0])}
+    namespace = {}
     exec(numpy_steps(steps), namespace)
     for name, array in steps.items():
         np.testing.assert_allclose(namespace[name], array, rtol=1e-15, atol=0)

@@ -6,8 +6,12 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
+from attention_docs.publish.computed import ComputedExamples
 from attention_docs.render.numbers import number
 from attention_docs.render.table import EXCERPT_SHAPE, MAX_NUMBERS, Labels, excerpt, is_large, table
+from tests.conftest import ROOT
+
+STEPS = ComputedExamples(ROOT)
 
 
 def rows(html):
@@ -17,7 +21,7 @@ def rows(html):
 
 
 def as_shown(cell):
-    """Convert the text of a cell to the format of `show`."""
+    """Convert the text of a cell to the format of the command `show`."""
     text = cell.replace("−", "-").replace("∞", "inf")
     mantissa, power, exponent = text.removesuffix("</sup>").partition(" × 10<sup>")
     if power:
@@ -27,7 +31,7 @@ def as_shown(cell):
 
 @pytest.mark.parametrize("name", examples.names())
 def test_table_has_the_digits_of_show(name):
-    for step, array in examples.steps(name).items():
+    for step, array in STEPS.steps(name).items():
         if np.ndim(array) == 2:
             shown = [[as_shown(cell) for cell in row] for row in rows(table(array, "toy.A"))]
             assert shown == [[number(value) for value in row] for row in array], step
@@ -36,11 +40,12 @@ def test_table_has_the_digits_of_show(name):
 def test_decimal_points_are_aligned():
     html = table(np.array([[2.0], [-0.25], [1e-12]]), "toy.A")
     paddings = re.findall(r'<td(?: style="padding-right:(.*?)em")?>', html)
-    integer, decimal, power = (float(padding or 0) for padding in paddings)
+    of_integer, of_decimal, of_power = (float(padding or 0) for padding in paddings)
     # The widest fraction, ".0 × 10⁻¹²", has no padding.
-    assert power == 0 < decimal
-    width_of_four_decimals = 2.278
-    assert integer - decimal == pytest.approx(width_of_four_decimals)
+    assert of_power == 0
+    assert of_decimal > 0
+    width_of_point_and_four_digits = 2.278
+    assert of_integer - of_decimal == pytest.approx(width_of_point_and_four_digits)
 
 
 def test_columns_of_integers_alone_are_centred_and_as_wide_as_their_longest_word():
@@ -85,6 +90,6 @@ def test_excerpt_has_the_corners_of_a_matrix(shape, excerpt_shape):
     assert corners == [str(array[i, j]) for i in (0, -1) for j in (0, -1)]
 
 
-def test_matrix_of_forty_numbers_is_not_large():
+def test_only_more_numbers_than_the_maximum_are_large():
     assert not is_large(np.ones((5, MAX_NUMBERS // 5)))
     assert is_large(np.ones(MAX_NUMBERS + 1))
