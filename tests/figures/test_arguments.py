@@ -1,4 +1,4 @@
-"""The arguments of the three public figures, and what every finished figure has."""
+"""The arguments of drawings, and what every finished figure has."""
 
 import re
 from xml.etree import ElementTree
@@ -7,11 +7,21 @@ import numpy as np
 import pytest
 
 from attention_docs.render import attention_lines, heatmap, product_figure
-from attention_docs.render.figures import Panel, beside, figure
+from attention_docs.render.figures import (
+    Axis,
+    Panel,
+    Points,
+    Series,
+    beside,
+    figure,
+    line_chart,
+    scatter_3d,
+)
 from attention_docs.render.figures.svg import FONT_SIZE
 from tests.figures.drawing import SVG, name_and_description, size
 
 A = np.ones((2, 3))
+B = np.ones((3, 2))
 PANEL = Panel(50, 30, "<g/>", "In words.", name="One")
 
 
@@ -28,7 +38,18 @@ def test_figure_has_html_repr_for_notebooks():
     assert picture._repr_html_() == str(picture)
 
 
-def test_names_are_escaped():
+def chart(x, y):
+    """Draw one series, named s, with a logarithmic x axis."""
+    axes = Axis("d", (1, 10), logarithmic=True), Axis("loss", (0, 1))
+    return line_chart("Growth", *axes, [Series("s", x, y)])
+
+
+def space(coordinates, labels):
+    """Draw one set of points, named outputs."""
+    return scatter_3d("Space", "xyz", [Points("outputs", coordinates, labels, "output")], (1, 1, 1))
+
+
+def test_names_and_labels_are_escaped():
     picture = heatmap(np.eye(2), 'a < b & "c"', row_labels=["<script>", "&"])
     assert name_and_description(picture)[0] == 'a < b & "c"'
     assert "<script>" not in picture
@@ -54,6 +75,23 @@ def test_names_are_escaped():
         (lambda: attention_lines(A * np.inf, ["a", "b"], list("cde")), "weights holds inf; expected finite numbers of 0 or more"),
         (lambda: attention_lines(A, ["a", "b"], ["c"]), "keys is ['c']; expected 3 labels"),
         (lambda: attention_lines(A, ["a", "b"], list("cde"), query=2), "query is 2; expected an index below 2"),
+        (lambda: product_figure(A > 0, B), "a has dtype bool; expected real numbers"),
+        (lambda: product_figure(A, [[1, 2], [0, 0], [-np.inf, 0]]), "b holds -inf at [2, 0]; expected finite numbers only"),
+        (lambda: product_figure([[1e200]], [[1e200]]), "the products of a and b hold inf at [0, 0]; expected products that fit float64"),
+        (lambda: product_figure(A, B, column=4), "column is 4; expected an index below 2"),
+        (lambda: product_figure(A, B, column=True), "column is True; expected a whole number"),
+        (lambda: product_figure(A, B, inner_labels=["one"]), "inner_labels is ['one']; expected 3 labels"),
+        (lambda: product_figure(A, B, names=("A", "B")), "names is ('A', 'B'); expected three, for a, b and their product"),
+        (lambda: product_figure(A, B, scales="abc"), "scales is 'abc'; expected three, for a, b and their product"),
+        (lambda: product_figure(A, B, product=A), "product has shape (2, 3); expected (2, 2), that of a b"),
+        (lambda: product_figure(A, B, product=A @ B + 1), "product holds 4.0 at [0, 0]; expected the product of a and b"),
+        (lambda: chart([1, 2], [1]), "s has y of shape (1,); expected (2,) to match its x"),
+        (lambda: chart([], []), "s has no points; expected one or more"),
+        (lambda: chart([1, 2], [1, np.inf]), "y of s holds inf at [1]; expected finite numbers only"),
+        (lambda: chart([1, 0], [1, 2]), "x of s holds 0; expected positive numbers on a logarithmic axis"),
+        (lambda: space([[1, 2]], ["a"]), "outputs has shape (1, 2); expected (n, 3)"),
+        (lambda: space([[0, 0, 1e308]], ["a"]), "outputs on paper holds -inf at [0, 1]; expected products that fit float64"),
+        (lambda: space([[1, 2, 3]], ["a", "b"]), "labels of outputs is ['a', 'b']; expected 1 labels"),
     ],
 )  # fmt: skip
 def test_error_states_argument_expectation_and_value(draw, message):
@@ -82,6 +120,7 @@ def test_missing_name_or_description_is_refused(draw):
 
 
 def test_figure_shrinks_until_its_text_has_11_pixels():
-    picture = figure(PANEL._replace(width=598), "n")
+    picture = figure(PANEL, "A panel")
     width, _ = size(picture)
-    assert f'style="min-width: {width * 11 / FONT_SIZE:g}px"' in picture
+    smallest_scale = 11 / FONT_SIZE
+    assert f'style="min-width: {round(width * smallest_scale)}px"' in picture

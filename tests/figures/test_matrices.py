@@ -1,7 +1,5 @@
 """Heatmaps and products: numbers, colours, labels and marks can be read back."""
 
-import re
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -362,23 +360,3 @@ def test_product_is_described_in_words():
         "W: 3 rows, 2 columns. Row 1: 1, 2. Row 2: 0.5000, 0.2500. Row 3: −1, 4. "
         "XW: 2 rows, 2 columns. Row 1: −0.5000, 3.5000. Row 2: 2.7500, 7. Marked: row 2 · column 1 = 2.7500.",
     )
-
-
-@pytest.mark.parametrize(
-    ("a", "b", "options", "message"),
-    [
-        (A > 0, B, {}, "a has dtype bool; expected real numbers"),
-        (A, np.where(B > 3, -np.inf, B), {}, "b holds -inf at [2, 1]; expected finite numbers only"),
-        (np.array([[1e200]]), np.array([[1e200]]), {}, "the products of a and b hold inf at [0, 0]; expected products that fit float64"),
-        (A, B, {"column": 4}, "column is 4; expected an index below 2"),
-        (A, B, {"column": True}, "column is True; expected a whole number"),
-        (A, B, {"inner_labels": ["one"]}, "inner_labels is ['one']; expected 3 labels"),
-        (A, B, {"names": ("A", "B")}, "names is ('A', 'B'); expected three, for a, b and their product"),
-        (A, B, {"scales": "abc"}, "scales is 'abc'; expected three, for a, b and their product"),
-        (A, B, {"product": A}, "product has shape (2, 3); expected (2, 2), that of a b"),
-        (A, B, {"product": A @ B + 1}, "product holds 0.5 at [0, 0]; expected the product of a and b"),
-    ],
-)  # fmt: skip
-def test_error_states_argument_expectation_and_value(a, b, options, message):
-    with pytest.raises((TypeError, ValueError), match=f"^{re.escape(message)}$"):
-        product_figure(a, b, **options)

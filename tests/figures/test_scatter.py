@@ -178,16 +178,3 @@ def test_points_are_json_for_the_script_of_the_page():
     corners, outputs = (points._asdict() for points in IN_SPACE)
     outputs["labels"] = ["77", "y2"]
     assert data == {"axes": ["east", "north", "up"], "sets": [corners, outputs]}
-
-
-@pytest.mark.parametrize(
-    ("coordinates", "labels", "message"),
-    [
-        ([[1, 2]], ["a"], "outputs has shape (1, 2); expected (n, 3)"),
-        ([[0, 0, 1e308]], ["a"], "outputs on paper holds -inf at [0, 1]; expected products that fit float64"),
-        ([[1, 2, 3]], ["a", "b"], "labels of outputs is ['a', 'b']; expected 1 labels"),
-    ],
-)  # fmt: skip
-def test_error_states_argument_expectation_and_value(coordinates, labels, message):
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        scatter_3d("s", "xyz", [Points("outputs", coordinates, labels, "output")], (1, 1, 1))
