@@ -58,21 +58,26 @@ def assert_shows_series(picture, x, y, series):
     def on_paper(curve):
         return [(to_left(a), to_top(b / y.unit)) for a, b in zip(curve.x, curve.y, strict=True)]
 
-    lines = [curve for curve in series if curve.line]
-    for shape, curve in zip(lines_of(picture), lines, strict=True):
-        np.testing.assert_allclose(shape.corners, on_paper(curve), atol=ROUNDING)
-        assert shape.attributes["stroke"] == colour_of(curve.role)
-        assert not shape.is_filled
-    markers = [
-        (curve, a, b / y.unit, position)
-        for curve in series
-        if curve.points
-        for a, b, position in zip(curve.x, curve.y, on_paper(curve), strict=True)
+    curves_with_line = [curve for curve in series if curve.line]
+    for line, curve in zip(lines_of(picture), curves_with_line, strict=True):
+        np.testing.assert_allclose(line.corners, on_paper(curve), atol=ROUNDING)
+        assert line.attributes["stroke"] == colour_of(curve.role)
+        assert not line.is_filled
+    curves_with_markers = [curve for curve in series if curve.points]
+    for curve in curves_with_markers:
+        assert_marks_points(picture, curve, on_paper(curve), y.unit)
+    assert len(markers_of(picture)) == sum(len(curve.x) for curve in curves_with_markers)
+
+
+def assert_marks_points(picture, curve, positions, unit):
+    """Assert that the markers of a curve are at its positions, with the numbers in tooltips."""
+    own_markers = [
+        shape for shape in markers_of(picture) if shape.tooltip.startswith(f"{curve.name}: ")
     ]
-    for shape, (curve, a, b, position) in zip(markers_of(picture), markers, strict=True):
-        np.testing.assert_allclose(numbers(shape.attributes["transform"]), position, atol=ROUNDING)
-        assert shape.tooltip == f"{curve.name}: {drawn_number(b)} at {drawn_number(a)}"
-        assert shape.attributes["fill"] == colour_of(curve.role)
+    for marker, a, b, position in zip(own_markers, curve.x, curve.y, positions, strict=True):
+        np.testing.assert_allclose(numbers(marker.attributes["transform"]), position, atol=ROUNDING)
+        assert marker.tooltip == f"{curve.name}: {drawn_number(b / unit)} at {drawn_number(a)}"
+        assert marker.attributes["fill"] == colour_of(curve.role)
 
 
 def positions_on_axes(picture, x, y):
@@ -81,7 +86,8 @@ def positions_on_axes(picture, x, y):
     grid = [shape for shape in shapes(picture) if shape.attributes.get("stroke-opacity") == "0.25"]
     vertical = left_to_right(line for line in grid if np.ptp(line.corners[:, 0]) == 0)
     horizontal = top_to_bottom(line for line in grid if np.ptp(line.corners[:, 1]) == 0)[::-1]
-    left, bottom = vertical[0].box[0], horizontal[0].box[1]
+    left = vertical[0].box[0]
+    bottom = horizontal[0].box[1]
     texts = horizontal_texts(picture)
     below = left_to_right(text for text in texts if 0 < text.centre[1] - bottom < 16)
     beside = top_to_bottom(text for text in texts if text.box[2] < left)[::-1]
@@ -108,10 +114,10 @@ def position_on_axis(axis, grid_lines, labels, coordinate):
     return lambda value: start + slope * transform(value)
 
 
-IN_MILLIONS = Axis("variance", (0, 5e-6, 1e-5), unit=1e6)
+VARIANCE_IN_MILLIONS = Axis("variance", (0, 5e-6, 1e-5), unit=1e6)
 
 
-@pytest.mark.parametrize("y", [VARIANCE, IN_MILLIONS], ids=["in units", "in millions"])
+@pytest.mark.parametrize("y", [VARIANCE, VARIANCE_IN_MILLIONS], ids=["in units", "in millions"])
 def test_points_lie_at_their_positions_on_linear_axis(y):
     series = [
         Series("s", [1, 10, 100, 31.6], [0, 2.5, 10, 5], points=True),
@@ -123,10 +129,10 @@ def test_points_lie_at_their_positions_on_linear_axis(y):
     assert_shows_series(picture, D, y, series)
 
 
-def test_names_of_chart_axes_and_series_are_written():
+def test_names_of_chart_axes_and_series_are_in_the_colour_of_their_role():
     picture = chart(Series("s", [1, 100], [0, 10]), Series("t", [1, 100], [10, 0], "query"))
-    roles = {"Growth": None, "d": None, "variance": None, "s": None, "t": "query"}
-    for text, role in roles.items():
+    role_of_text = {"Growth": None, "d": None, "variance": None, "s": None, "t": "query"}
+    for text, role in role_of_text.items():
         (shape,) = with_text(picture, text)
         assert shape.attributes["fill"] == colour_of(role), text
 
@@ -144,21 +150,33 @@ def test_lines_differ_in_dashes_and_markers():
     assert len(dashes) == len(markers) == 4
 
 
+# Three of their lines end closer to one another than their names are high.
+CROWDED_SERIES = [
+    Series(name, [1, 100], [0, end])
+    for name, end in {"low": 5.0, "high": 5.2, "far": 10.0, "lowest": 4.9}.items()
+]
+
+
 def test_crowded_names_are_beside_their_lines_in_the_same_order():
-    ends = {"low": 5.0, "high": 5.2, "far": 10.0, "lowest": 4.9}
-    picture = chart(*(Series(name, [1, 100], [0, end]) for name, end in ends.items()))
+    picture = chart(*CROWDED_SERIES)
     assert_readable(picture)
-    leaders = leaders_of(picture)
-    names = top_to_bottom(with_text(picture, name)[0] for name in ends)
-    assert texts(names) == ["far", "high", "low", "lowest"]
-    lines = dict(zip(ends, lines_of(picture), strict=True))
-    for name in names:
-        end_x, end_y = lines[name.text].corners[-1]
-        (leader,) = [line for line in leaders if abs(line.corners[0][1] - end_y) <= ROUNDING]
+    names = [with_text(picture, series.name)[0] for series in CROWDED_SERIES]
+    assert texts(top_to_bottom(names)) == ["far", "high", "low", "lowest"]
+    for name, line in zip(names, lines_of(picture), strict=True):
+        _, end_y = line.corners[-1]
+        # The names below it may push it up, each by at most one line.
+        assert -ROUNDING < end_y - name.centre[1] < LINE_HEIGHT * len(names)
+
+
+def test_leaders_join_the_ends_of_lines_to_crowded_names():
+    picture = chart(*CROWDED_SERIES)
+    for series, line in zip(CROWDED_SERIES, lines_of(picture), strict=True):
+        (name,) = with_text(picture, series.name)
+        end_x, end_y = line.corners[-1]
+        leaders = leaders_of(picture)
+        (leader,) = [leader for leader in leaders if abs(leader.corners[0][1] - end_y) <= ROUNDING]
         assert leader.corners[-1][1] == pytest.approx(name.centre[1], abs=ROUNDING)
         assert end_x < leader.box[0] < leader.box[2] < name.box[0]
-        # The names below it may push it up, each by at most one line.
-        assert -ROUNDING < end_y - name.centre[1] < LINE_HEIGHT * len(ends)
 
 
 def test_name_of_a_line_that_ends_early_is_above_its_end():
@@ -166,7 +184,7 @@ def test_name_of_a_line_that_ends_early_is_above_its_end():
     assert_readable(picture)
     (name,) = with_text(picture, "short")
     x, y = lines_of(picture)[0].corners[-1]
-    assert name.centre[0] == pytest.approx(x, abs=0.1)
+    assert name.centre[0] == pytest.approx(x, abs=ROUNDING)
     assert 0 < y - name.box[3] < 8
 
 
@@ -174,7 +192,9 @@ def test_narrow_chart_has_samples_and_names_above_its_lines():
     names = ["one", "two", 30 * "t"]
     picture = narrow_chart(*(Series(name, [1, 100], [0, 10], points=True) for name in names))
     assert_readable(picture)
-    samples, lines = np.split(np.array(lines_of(picture), dtype=object), 2)
+    samples_and_lines = lines_of(picture)
+    samples = samples_and_lines[: len(names)]
+    lines = samples_and_lines[len(names) :]
     for name, sample, line in zip(names, samples, lines, strict=True):
         (text,) = with_text(picture, name)
         assert text.box[3] < line.box[1]
@@ -184,6 +204,7 @@ def test_narrow_chart_has_samples_and_names_above_its_lines():
 
 
 def narrow_chart(*series):
+    """Draw a chart for the screen of a phone."""
     context = contextvars.copy_context()
     context.run(CHART_WIDTH.set, NARROW_WIDTH - 1)
     return context.run(chart, *series)
