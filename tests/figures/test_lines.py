@@ -50,22 +50,24 @@ def assert_shows_weights(picture, weights, queries, keys, drawn_queries):
 
 def width_of_largest_weight(picture, largest):
     """Return the line width of the largest weight in the legend, which also shows a quarter of it."""
-    quarter, full = (shape for shape in shapes(picture) if shape.kind == "line")
-    for sample, weight in ((quarter, largest / 4), (full, largest)):
+    quarter_sample, full_sample = (shape for shape in shapes(picture) if shape.kind == "line")
+    for sample, weight in ((quarter_sample, largest / 4), (full_sample, largest)):
         texts = with_text(picture, exact_number(weight))
         beside = [text for text in texts if text.centre[1] == sample.centre[1]]
         assert 0 < left_to_right(beside)[0].box[0] - sample.box[2] < 20
-    assert stroke_width(quarter) == pytest.approx(stroke_width(full) / 4)
-    return stroke_width(full)
+    assert stroke_width(quarter_sample) == pytest.approx(stroke_width(full_sample) / 4)
+    return stroke_width(full_sample)
 
 
-def assert_joins(curve, picture, token, key):
+def assert_joins(curve, picture, query, key):
     """Assert that a curve leads from the name of a query to the name of a key."""
-    (token_text,), (key_text,) = with_text(picture, token), with_text(picture, key)
-    (x, y), *_, (x_end, y_end) = curve.corners
-    assert (y, y_end) == (token_text.centre[1], key_text.centre[1])
-    assert 0 < x - token_text.box[2] < 20
-    assert 0 < key_text.box[0] - x_end < 20
+    (query_text,) = with_text(picture, query)
+    (key_text,) = with_text(picture, key)
+    start_x, start_y = curve.corners[0]
+    end_x, end_y = curve.corners[-1]
+    assert (start_y, end_y) == (query_text.centre[1], key_text.centre[1])
+    assert 0 < start_x - query_text.box[2] < 20
+    assert 0 < key_text.box[0] - end_x < 20
 
 
 WEIGHTS_OF_ANY_SHAPE = arrays(
@@ -130,8 +132,8 @@ def test_lines_are_described_in_words():
 
 
 def test_lines_of_one_query_are_described_under_their_name():
-    options = {"query": -1, "name": "Where it looks"}
-    picture = attention_lines(WEIGHTS, ["it", "is"], ["a", "b", "c"], **options)
+    keys = ["a", "b", "c"]
+    picture = attention_lines(WEIGHTS, ["it", "is"], keys, query=-1, name="Where it looks")
     assert name_and_description(picture) == (
         "Where it looks",
         "is looks at a with 0.0010, b with 0.4990, c with 0.5000.",
@@ -146,29 +148,26 @@ def test_many_lines_are_described_by_their_extremes():
 
 
 def fans_of(picture):
-    """Return, for each group of lines that fades as one, its texts and the pairs that its lines join."""
-    root = ElementTree.fromstring(picture)
+    """Return the texts and then the tooltips in each group that fades as one."""
+    groups = ElementTree.fromstring(picture).findall(f".//{SVG}g[@class='fan']")
     return [
-        (
-            [text.text for text in fan.iter(f"{SVG}text")],
-            [title.text.partition(":")[0] for title in fan.iter(f"{SVG}title")],
-        )
-        for fan in root.findall(f".//{SVG}g[@class='fan']")
+        [node.text for tag in ("text", "title") for node in group.iter(f"{SVG}{tag}")]
+        for group in groups
     ]
 
 
 def test_lines_of_each_query_fade_together():
-    picture = attention_lines(WEIGHTS, ["it", "sat"], ["cat", "mat", "on"])
+    picture = attention_lines(WEIGHTS, ["it", "is"], ["a", "b", "c"])
     assert fans_of(picture) == [
-        (["it"], ["it to cat", "it to mat"]),
-        (["sat"], ["sat to cat", "sat to mat", "sat to on"]),
+        ["it", "it to a: 0.7500", "it to b: 0.2500"],
+        ["is", "is to a: 0.0010", "is to b: 0.4990", "is to c: 0.5000"],
     ]
 
 
 def test_line_to_each_key_fades_with_its_weight_when_one_query_is_drawn():
-    picture = attention_lines(WEIGHTS, ["it", "sat"], ["cat", "mat", "on"], query=0)
+    picture = attention_lines(WEIGHTS, ["it", "is"], ["a", "b", "c"], query=0)
     assert fans_of(picture) == [
-        (["cat", "0.7500"], ["it to cat"]),
-        (["mat", "0.2500"], ["it to mat"]),
-        (["on", "0"], []),
+        ["a", "0.7500", "it to a: 0.7500"],
+        ["b", "0.2500", "it to b: 0.2500"],
+        ["c", "0"],  # a weight of zero has no line
     ]
