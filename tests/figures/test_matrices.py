@@ -14,6 +14,7 @@ from attention_docs.render.figures.scales import (
     OPACITY,
     OPACITY_UNDER_TEXT,
     SWATCH_COUNT,
+    SWATCH_HEIGHT,
     round_up,
 )
 from attention_docs.render.figures.svg import ROLES
@@ -40,23 +41,24 @@ SCORES = WEIGHTS | st.floats(-1e4, 1e4, allow_subnormal=False) | st.just(SMALLES
 
 def assert_shows_cells(picture, step, matrix, scale="diverging", hidden=False):
     """Assert the position of each cell, and that its text and colour match its number."""
-    cells, crosses = cells_of(picture, step), crosses_of(picture)
+    cells = cells_of(picture, step)
     assert_in_table(cells)
     assert_grid_surrounds(picture, cells)
-    crossed = (~matrix if matrix.dtype == bool else matrix == -np.inf) | hidden
+    crosses = crosses_of(picture)
+    expected_crosses = (~matrix if matrix.dtype == bool else matrix == -np.inf) | hidden
     for index, value in np.ndenumerate(matrix):
         cell, *labels = cells[index]
-        assert is_crossed(cell, crosses) == crossed[index]
-        assert cell.is_filled == (not crossed[index])
-        if crossed[index]:
+        assert is_crossed(cell, crosses) == expected_crosses[index]
+        assert cell.is_filled == (not expected_crosses[index])
+        if expected_crosses[index]:
             assert not labels
         elif matrix.dtype == bool:
             assert texts(labels) == ["✓"]
         else:
             assert_shows_number(cell, labels, index, value)
-            share = value / high_end(matrix, scale)
+            fraction = value / high_end(matrix, scale)
             # Opacities, of at least a half at the high end, are rounded to two decimals.
-            assert fraction_of_scale(cell) == pytest.approx(share, abs=0.011)
+            assert fraction_of_scale(cell) == pytest.approx(fraction, abs=0.011)
 
 
 def assert_in_table(cells):
@@ -64,7 +66,8 @@ def assert_in_table(cells):
     left, top, right, bottom = cells[0, 0][0].box
     width, height = right - left, bottom - top
     for (row, column), (cell, *labels) in cells.items():
-        x, y = left + column * width, top + row * height
+        x = left + column * width
+        y = top + row * height
         assert cell.box == pytest.approx((x, y, x + width, y + height), abs=0.1)
         assert all(x <= text.box[0] <= text.box[2] <= x + width + 0.1 for text in labels)
 
@@ -88,12 +91,11 @@ def assert_grid_surrounds(picture, cells):
 
 
 def crosses_of(picture):
-    """Return the ends of each pair of diagonals, (crosses, 4, 2)."""
-    # The diagonals are one path, identified by its opacity.
+    """Return the four ends of the two diagonals of each cross, (crosses, 4, 2)."""
+    # The diagonals of a matrix are one path, identified by its opacity.
     paths = [shape for shape in shapes(picture) if shape.attributes.get("stroke-opacity") == "0.45"]
-    return np.concatenate(
-        [np.zeros((0, 4, 2)), *(path.corners.reshape(-1, 4, 2) for path in paths)]
-    )
+    no_ends = np.zeros((0, 2))  # for a figure without crosses
+    return np.concatenate([no_ends, *(path.corners for path in paths)]).reshape(-1, 4, 2)
 
 
 def is_crossed(cell, crosses):
@@ -132,16 +134,16 @@ def fraction_of_scale(cell):
 def assert_scale(picture, matrix, scale):
     """Assert that the ends of the scale, and zero, are written below its swatches."""
     boxes = [shape for shape in shapes(picture) if shape.kind == "rect"]
-    swatches = [box for box in boxes if np.ptp(box.corners[:, 1]) == 8]
+    swatches = [box for box in boxes if np.ptp(box.corners[:, 1]) == SWATCH_HEIGHT]
     assert len(swatches) == SWATCH_COUNT
-    left, right, bottom = swatches[0].box[0], swatches[-1].box[2], swatches[0].box[3]
+    left, _, _, bottom = swatches[0].box
+    right = swatches[-1].box[2]
     below = [text for text in horizontal_texts(picture) if 0 < text.box[1] - bottom < 8]
     labels = [text for text in below if left <= text.centre[0] <= right]
     high = high_end(matrix, scale)
     has_negative = (matrix[np.isfinite(matrix)] < 0).any()
-    ends = [-high, 0, high] if has_negative else [0, high]
-    written = [text for text in texts(left_to_right(labels)) if text]
-    assert written == [exact_number(end) for end in ends]
+    ticks = [-high, 0, high] if has_negative else [0, high]
+    assert texts(left_to_right(labels)) == [exact_number(tick) for tick in ticks]
     opacities = [float(swatch.attributes["fill-opacity"]) for swatch in swatches]
     assert opacities[0] == (opacities[-1] if has_negative else 0)
     assert (swatches[0].attributes["fill"] == MINUS) == has_negative
@@ -160,7 +162,12 @@ def assert_labels(picture, cells, rows=(), columns=()):
 
 
 def assert_marks(picture, *marks):
-    """Assert that each marked row, column or cell has a box in the colour of its role."""
+    """Assert that the only boxes with an outline are those of the marks.
+
+    Args:
+        picture: the figure.
+        marks: for each box the cells of its matrix, its row and column, and its role.
+    """
     boxes = [
         shape
         for shape in shapes(picture)
@@ -176,32 +183,44 @@ def matrices(elements):
     return arrays(float, SMALL_SHAPES, elements=elements)
 
 
-@given(
-    st.tuples(st.just("diverging"), matrices(SCORES))
-    | st.tuples(st.just("sequential"), matrices(WEIGHTS) | matrices(st.floats(0, 0.5))),
-    st.booleans(),
-    st.data(),
-)
-def test_drawn_matrix_shows_every_number(scale_and_matrix, are_printed, data):
-    scale, matrix = scale_and_matrix
+MATRIX_OF_SCALE = {
+    "diverging": matrices(SCORES),
+    "sequential": matrices(WEIGHTS) | matrices(st.floats(0, 0.5)),
+}
+each_scale = pytest.mark.parametrize("scale", MATRIX_OF_SCALE)
+
+
+@each_scale
+@given(st.data())
+def test_drawn_matrix_shows_every_number_that_is_not_hidden(scale, data):
+    matrix = data.draw(MATRIX_OF_SCALE[scale])
     hidden = data.draw(arrays(bool, matrix.shape))
-    options = {"scale": scale, "hidden": hidden, "numbers": are_printed}
-    picture = heatmap(with_step(matrix, "a.S"), **options)
+    picture = heatmap(with_step(matrix, "a.S"), scale=scale, hidden=hidden)
     assert_readable(picture)
     assert_shows_cells(picture, "a.S", matrix, scale, hidden)
-    shown_cells = [cell for cell, *_ in cells_of(picture, "a.S").values() if cell.is_filled]
-    if not are_printed:
-        assert_scale(picture, matrix, scale)
-        assert all(cell.tooltip for cell in shown_cells)
+
+
+@each_scale
+@given(st.data())
+def test_matrix_without_printed_numbers_has_tooltips_and_a_scale(scale, data):
+    matrix = data.draw(MATRIX_OF_SCALE[scale])
+    picture = heatmap(with_step(matrix, "a.S"), scale=scale, numbers=False)
+    assert_readable(picture)
+    assert_shows_cells(picture, "a.S", matrix, scale)
+    assert_scale(picture, matrix, scale)
+    assert all(cell.tooltip for cell, *_ in cells_of(picture, "a.S").values() if cell.is_filled)
 
 
 @given(matrices(SCORES))
 def test_rows_and_columns_are_labelled(matrix):
-    rows, columns = ([f"label {i}" for i in range(count)] for count in matrix.shape)
-    names = {"rows": "queries", "columns": "keys"}
-    picture = heatmap(with_step(matrix, "a.S"), row_labels=rows, column_labels=columns, **names)
+    row_count, column_count = matrix.shape
+    labels = {
+        "row_labels": [f"query {i}" for i in range(row_count)],
+        "column_labels": [f"key {i}" for i in range(column_count)],
+    }
+    picture = heatmap(with_step(matrix, "a.S"), rows="queries", columns="keys", **labels)
     assert_readable(picture)
-    assert_labels(picture, cells_of(picture, "a.S"), rows, columns)
+    assert_labels(picture, cells_of(picture, "a.S"), *labels.values())
     assert with_text(picture, "queries")
     assert with_text(picture, "keys")
 
@@ -224,18 +243,18 @@ def test_drawn_mask_shows_every_entry(mask):
     assert with_text(picture, "✓ takes part, × does not")
 
 
-@pytest.mark.parametrize(("shape", "fits"), [((8, 8), True), ((3, 30), False)])
-def test_numbers_that_do_not_fit_are_tooltips(shape, fits):
+@pytest.mark.parametrize(("shape", "has_tooltips"), [((8, 8), False), ((3, 30), True)])
+def test_numbers_of_a_matrix_too_wide_for_them_are_tooltips(shape, has_tooltips):
     picture = heatmap(with_step(np.full(shape, 0.1234), "a.S"))
     assert_readable(picture)
     for cell, *_ in cells_of(picture, "a.S").values():
-        assert bool(cell.tooltip) == (not fits)
+        assert bool(cell.tooltip) == has_tooltips
 
 
 def test_compact_matrix_of_nine_columns_fits_on_a_phone():
     words = ["because", "they", "boats", "pass", "birds", "fly", "sail", "and", "."]
     options = {"row_labels": ["because"], "column_labels": words, "rows": ""}
-    picture = heatmap(np.full((1, 9), -2.217), compact=True, **options)
+    picture = heatmap(np.full((1, len(words)), -2.217), compact=True, **options)
     assert_readable(picture)
     width, _ = size(picture)
     assert width < 390  # pixels of common phones
@@ -269,7 +288,7 @@ def test_matrix_is_described_in_words(matrix, words):
 
 A = np.array([[1.0, -2.0, 0.5], [3.0, 0.0, 0.25]])
 B = np.array([[1.0, 2.0], [0.5, 0.25], [-1.0, 4.0]])
-STEPS = ("a.A", "a.B", "a.AB")
+STEPS = ("a.A", "a.B", "a.AB")  # the references of two matrices and their product
 
 
 def drawn_product(a, b, **options):
@@ -288,16 +307,18 @@ def test_drawn_product_shows_every_number(a, b):
     assert_shows_product(drawn_product(a, b), a, b)
 
 
-def test_large_product_shows_only_colours():
-    a, b = np.full((2, 30), 0.1234), np.full((30, 2), -0.1234)
+def test_large_product_shows_numbers_only_in_tooltips():
+    a = np.full((2, 30), 0.1234)
+    b = np.full((30, 2), -0.1234)
     picture = drawn_product(a, b)
     assert_shows_product(picture, a, b)
     for step in STEPS:
         assert all(cell.tooltip for cell, *_ in cells_of(picture, step).values())
 
 
-def test_wide_numbers_stay_hidden_where_labels_widen_the_cells():
-    a, b = np.full((2, 6), 1234.5678), np.full((6, 6), -1234.5678)
+def test_wide_numbers_are_tooltips_even_where_labels_widen_the_cells():
+    a = np.full((2, 6), 1234.5678)
+    b = np.full((6, 6), -1234.5678)
     picture = drawn_product(a, b, column_labels=["word"] * 6)
     assert all(cell.tooltip for cell, *_ in cells_of(picture, "a.B").values())
 
@@ -310,7 +331,8 @@ def assert_shows_product(picture, a, b):
 def test_product_is_right_of_a_and_below_b():
     picture = drawn_product(A, B)
     box_a, box_b, box_ab = (box_around(cells_of(picture, step), (None, None)) for step in STEPS)
-    (_, top_a, right_a, bottom_a), (left_b, _, right_b, bottom_b) = box_a, box_b
+    _, top_a, right_a, bottom_a = box_a
+    left_b, _, right_b, bottom_b = box_b
     left, top, right, bottom = box_ab
     assert (top_a, bottom_a) == (top, bottom)
     assert (left_b, right_b) == (left, right)
@@ -320,17 +342,20 @@ def test_product_is_right_of_a_and_below_b():
 
 @pytest.mark.parametrize(("row", "column"), [(0, 0), (0, 1), (1, 0)])
 def test_product_marks_a_row_a_column_and_their_product(row, column):
-    roles = ("input", None, "query")
-    picture = drawn_product(A, B, row=row, column=column, roles=roles)
-    marks = ((row, None), (None, column), (row, column))
-    cells = [cells_of(picture, step) for step in STEPS]
-    assert_marks(picture, *zip(cells, marks, roles, strict=True))
+    picture = drawn_product(A, B, row=row, column=column, roles=("input", None, "query"))
+    assert_marks(
+        picture,
+        (cells_of(picture, "a.A"), (row, None), "input"),
+        (cells_of(picture, "a.B"), (None, column), None),
+        (cells_of(picture, "a.AB"), (row, column), "query"),
+    )
     equation = f"row {row + 1} · column {column + 1} = {drawn_number((A @ B)[row, column])}"
     assert with_text(picture, equation)
 
 
-def test_titles_of_product_are_above_its_matrices():
-    names, roles = ("X", "W", "XW"), ("input", None, "query")
+def test_titles_of_product_are_above_its_matrices_in_the_colours_of_their_roles():
+    names = ("X", "W", "XW")
+    roles = ("input", None, "query")
     picture = drawn_product(A, B, names=names, roles=roles)
     for step, name, role in zip(STEPS, names, roles, strict=True):
         left, top, right, _ = box_around(cells_of(picture, step), (None, None))
