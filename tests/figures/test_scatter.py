@@ -65,17 +65,16 @@ def assert_lines_join(lines, pairs):
 )
 def test_points_are_drawn_with_labels_and_tooltips(picture, sets):
     assert_readable(picture)
-    points = [
-        (label, coordinates, colour_of(each.role))
-        for each in sets
-        for label, coordinates in zip(each.labels, each.coordinates, strict=True)
-    ]
-    for marker, (label, coordinates, colour) in zip(markers_of(picture), points, strict=True):
-        (text,) = with_text(picture, str(label))
-        assert distance(text, position_of(marker)) < 20
-        assert marker.tooltip == f"{label}: " + ", ".join(map(drawn_number, coordinates))
-        marker_colour = marker.attributes["fill" if marker.is_filled else "stroke"]
-        assert text.attributes["fill"] == marker_colour == colour
+    markers = iter(markers_of(picture))
+    for points in sets:
+        for label, coordinates in zip(points.labels, points.coordinates, strict=True):
+            marker = next(markers)
+            (text,) = with_text(picture, str(label))
+            assert distance(text, position_of(marker)) < 20
+            assert marker.tooltip == f"{label}: " + ", ".join(map(drawn_number, coordinates))
+            marker_colour = marker.attributes["fill" if marker.is_filled else "stroke"]
+            assert text.attributes["fill"] == marker_colour == colour_of(points.role)
+    assert not list(markers)
 
 
 @pytest.mark.parametrize(
@@ -96,11 +95,11 @@ def test_points_are_drawn_with_labels_and_tooltips(picture, sets):
 )  # fmt: skip
 def test_ticks_and_axes_are_labelled_at_their_positions(picture, sets, ticks):
     to_paper = fitted_projection(picture, sets)
-    for axis, coordinates in ticks.items():
-        positions = to_paper(list(coordinates.values()))
+    for axis, coordinates_of_ticks in ticks.items():
+        positions = to_paper(list(coordinates_of_ticks.values()))
         (name,) = with_text(picture, axis)
         assert min(distance(name, position) for position in positions) < 60
-        for tick, position in zip(coordinates, positions, strict=True):
+        for tick, position in zip(coordinates_of_ticks, positions, strict=True):
             assert min(distance(text, position) for text in with_text(picture, str(tick))) < 20
 
 
@@ -123,7 +122,7 @@ def with_ones(coordinates):
     [(space(), list("ABCD")), (plane(), ["q1", "q2", "q3"])],
     ids=["space", "plane"],
 )
-def test_outlined_points_are_joined(picture, outlined):
+def test_outlined_points_are_joined_in_pairs(picture, outlined):
     markers = [marker for marker in markers_of(picture) if marker.tooltip.split(":")[0] in outlined]
     pairs = combinations(map(position_of, markers), 2)
     assert_lines_join(lines_with_dashes(picture, "4 3"), pairs)
@@ -133,7 +132,7 @@ def test_points_in_space_have_lines_to_the_floor():
     picture = space()
     to_paper = fitted_projection(picture, IN_SPACE)
     points = np.concatenate([points.coordinates for points in IN_SPACE])
-    feet = points * [1, 1, 0]
+    feet = points * [1, 1, 0]  # on the floor, at the height of 0
     ends = zip(to_paper(points), to_paper(feet), strict=True)
     assert_lines_join(lines_with_dashes(picture, "2 2"), ends)
 
@@ -146,7 +145,8 @@ def test_legend_shows_the_markers_of_each_set():
     outlines = [marker.attributes["d"] for marker in legend]
     assert len(set(outlines)) == len(sets)
     assert outlines == [marker.attributes["d"] for marker in markers_of(picture)]
-    for name, marker in zip("abcd", legend, strict=True):
+    for points, marker in zip(sets, legend, strict=True):
+        name = points.name
         assert distance(with_text(picture, name)[0], position_of(marker)) < 20
 
 
@@ -155,8 +155,9 @@ def test_coinciding_points_of_a_plane_are_both_visible():
     np.testing.assert_array_equal(position_of(p1), position_of(q1))
     assert not p1.is_filled
     assert q1.is_filled
-    (ring_left, *_), (disc_left, *_) = p1.box, q1.box
-    assert ring_left < disc_left
+    left_of_ring = p1.box[0]
+    left_of_disc = q1.box[0]
+    assert left_of_ring < left_of_disc
 
 
 def test_projection_keeps_the_proportions_of_space():
@@ -176,5 +177,5 @@ def test_space_is_described_in_words():
 def test_points_are_json_for_the_script_of_the_page():
     data = json.loads(unescape(re.search(r'data-points="([^"]*)"', space())[1]))
     corners, outputs = (points._asdict() for points in IN_SPACE)
-    outputs["labels"] = ["77", "y2"]
+    outputs["labels"] = ["77", "y2"]  # labels are texts in JSON
     assert data == {"axes": ["east", "north", "up"], "sets": [corners, outputs]}
