@@ -12,11 +12,10 @@ from attention_docs.publish.before.figures import real_model
 from attention_docs.publish.before.results import load_results
 from attention_docs.publish.computed import ComputedExamples
 from tests.conftest import ROOT
-from tests.figures.drawing import shapes, svgs_of
+from tests.figures.drawing import shapes, svgs_of, texts
 
 STEPS = ComputedExamples(ROOT).steps_with_references
 SENTENCES = load_results("real_model")["sentences"]
-each_sentence = pytest.mark.parametrize("sentence", SENTENCES, ids=lambda each: each["text"])
 
 
 def percents_of(sentence, layer, head):
@@ -28,7 +27,7 @@ def percents_of(sentence, layer, head):
     return percents
 
 
-@each_sentence
+@pytest.mark.parametrize("sentence", SENTENCES, ids=lambda sentence: sentence["text"])
 def test_small_pictures_shade_every_weight_of_every_head(sentence):
     side = len(sentence["tokens"]) + real_model.GAP
     expected = defaultdict(set)
@@ -52,22 +51,27 @@ def shaded_cells(picture):
 
 
 def test_enlarged_heads_show_the_recorded_weights():
-    _, *drawings = svgs_of(real_model.real_heads(STEPS))
-    heads = real_model.strongest_heads().values()
-    for picture, (place, index) in zip(drawings, heads, strict=True):
-        tokens = SENTENCES[index]["tokens"]
-        texts = [shape for shape in shapes(picture) if shape.kind == "text"]
-        numbers = [text for text in texts if text.text.isdigit()]
-        words = [text for text in texts if text.text in tokens]
-        beside_rows, below_columns = words[: len(tokens)], words[len(tokens) :]
-        assert [word.text for word in beside_rows] == tokens
-        assert [word.text for word in below_columns] == tokens
-        shown = np.zeros((len(tokens), len(tokens)), int)
-        for number in numbers:
+    enlarged_heads = svgs_of(real_model.real_heads(STEPS))[1:]  # after all heads
+    strongest_heads = real_model.strongest_heads().values()
+    for picture, ((layer, head), index) in zip(enlarged_heads, strongest_heads, strict=True):
+        sentence = SENTENCES[index]
+        shown_percents = numbers_at_tokens(picture, sentence["tokens"])
+        np.testing.assert_array_equal(shown_percents, percents_of(sentence, layer, head))
+
+
+def numbers_at_tokens(picture, tokens):
+    """Return a matrix of the printed numbers, 0 where none is, by the tokens beside and below."""
+    words = [shape for shape in shapes(picture) if shape.text in tokens]
+    assert texts(words) == tokens + tokens
+    beside_rows = words[: len(tokens)]
+    below_columns = words[len(tokens) :]
+    matrix = np.zeros((len(tokens), len(tokens)), int)
+    for number in shapes(picture):
+        if number.text.isdigit():
             row = np.argmin([abs(word.centre[1] - number.centre[1]) for word in beside_rows])
             column = np.argmin([abs(word.centre[0] - number.centre[0]) for word in below_columns])
-            shown[row, column] = int(number.text)
-        np.testing.assert_array_equal(shown, percents_of(SENTENCES[index], *place))
+            matrix[row, column] = int(number.text)
+    return matrix
 
 
 @pytest.mark.parametrize(
@@ -80,7 +84,9 @@ def test_enlarged_heads_show_the_recorded_weights():
         ("Sink", 4, "leads every token to the first one"),
     ],
 )
-def test_caption_is_refused_if_one_token_looks_at_itself(monkeypatch, kind, token_index, quote):
+def test_caption_is_refused_if_one_token_attends_only_to_itself(
+    monkeypatch, kind, token_index, quote
+):
     (layer, head), index = real_model.strongest_heads()[kind]
     record = load_results("real_model")
     percents = percents_of(record["sentences"][index], layer, head)
