@@ -113,22 +113,15 @@ def test_every_cell_has_a_reference(name):
 
 
 @each_figure
-def test_cells_show_the_number_of_their_reference(name):
+def test_cells_and_attention_lines_show_the_number_of_their_reference(name):
     for matrix in elements_of(name, f".//{SVG}g[@data-val]"):
         number_format = drawn_number if matrix.get("data-short") is None else short_number
-        for cell in matrix.findall(f"{SVG}g[@data-at]"):
-            value = number_at(matrix, cell)
+        for cell_or_line in matrix.findall(f".//{SVG}g[@data-at]"):
+            value = number_at(matrix, cell_or_line)
             if value.dtype == bool:
-                assert shown_text(cell) == ("✓" if value else "")
-            elif shown_text(cell):  # other cells are masked
-                assert shown_text(cell) == number_format(value)
-
-
-@each_figure
-def test_attention_lines_show_the_weight_of_their_reference(name):
-    for weights in elements_of(name, f".//{SVG}g[@class='fan']/..[@data-val]"):
-        for line in weights.findall(f"{SVG}g[@class='fan']/{SVG}g[@data-at]"):
-            assert shown_text(line) == drawn_number(number_at(weights, line))
+                assert shown_text(cell_or_line) == ("✓" if value else "")
+            elif shown_text(cell_or_line):  # other cells are masked
+                assert shown_text(cell_or_line) == number_format(value)
 
 
 @each_figure
@@ -253,29 +246,24 @@ def test_every_figure_is_on_exactly_one_page():
         assert sum(page.count(macro) for page in pages) == 1, macro
 
 
-# The role of a step, by its name in the notation.
-ROLE_OF_STEP = {
-    "X": "input",
-    "Q": "query",
-    "K": "key",
-    "V": "value",
-    "Z": "scores",
-    "A": "weights",
-    "O": "output",
-    "scores": "scores",
-    "scaled": "scores",
-    "masked": "scores",
-    "weights": "weights",
-    "output": "output",
-    "probabilities": "output",
+# The steps of each role, by their names in the notation.
+STEPS_OF_ROLE = {
+    "input": {"X"},
+    "query": {"Q"},
+    "key": {"K"},
+    "value": {"V"},
+    "scores": {"Z", "scores", "scaled", "masked"},
+    "weights": {"A", "weights"},
+    "output": {"O", "output", "probabilities"},
 }
 
 
 def role_of_step(reference):
     """Return the role of a step like `course_heads.weights_1` or `backward.dA`, if it has one."""
     step = reference.split(".")[1]
-    symbol = re.match(r"d?([A-Z])$|([A-Za-z]+?)\d*(_|$)", step)
-    return None if step.startswith("W_") else ROLE_OF_STEP.get(symbol[1] or symbol[2])
+    letter, word = re.match(r"d?([A-Z])$|([A-Za-z]+?)\d*(?:_|$)", step).groups()
+    roles = [role for role, steps in STEPS_OF_ROLE.items() if (letter or word) in steps]
+    return roles[0] if roles else None
 
 
 def drawn_matrices(drawings):
