@@ -9,7 +9,7 @@ import pytest
 from attention_docs.render.figures import Axis, Series, figure, line_chart
 from attention_docs.render.figures.chart import CHART_WIDTH, NARROW_WIDTH
 from attention_docs.render.figures.svg import LINE_HEIGHT
-from attention_docs.render.numbers import drawn_number
+from attention_docs.render.numbers import drawn_number, exact_number
 from tests.figures.drawing import (
     assert_readable,
     colour_of,
@@ -36,11 +36,6 @@ def chart(*series, x=D, y=VARIANCE, name="Growth"):
 
 def lines_of(picture):
     return [shape for shape in shapes(picture) if shape.attributes.get("stroke-width") == "1.8"]
-
-
-def leaders_of(picture):
-    """Return the thin lines that lead from the end of a series to its name."""
-    return [shape for shape in shapes(picture) if shape.attributes.get("stroke-opacity") == "0.6"]
 
 
 def dashes_of(line):
@@ -88,24 +83,15 @@ def positions_on_axes(picture, x, y):
     horizontal = top_to_bottom(line for line in grid if np.ptp(line.corners[:, 1]) == 0)[::-1]
     left = vertical[0].box[0]
     bottom = horizontal[0].box[1]
-    texts = horizontal_texts(picture)
-    below = left_to_right(text for text in texts if 0 < text.centre[1] - bottom < 16)
-    beside = top_to_bottom(text for text in texts if text.box[2] < left)[::-1]
+    labels = horizontal_texts(picture)
+    below = left_to_right(label for label in labels if 0 < label.centre[1] - bottom < 16)
+    beside = top_to_bottom(label for label in labels if label.box[2] < left)[::-1]
     return position_on_axis(x, vertical, below, 0), position_on_axis(y, horizontal, beside, 1)
-
-
-def tick_of(text):
-    """Read the number of a tick, which may be a power of ten."""
-    mantissa, power, exponent = text.rpartition("10⁻")
-    if not power:
-        return float(text)
-    digits = exponent.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789"))
-    return float(f"{mantissa.rstrip('·') or 1}e-{digits}")
 
 
 def position_on_axis(axis, grid_lines, labels, coordinate):
     """Check that the labels are at the grid lines, and fit a straight line to the ticks."""
-    assert [tick_of(label.text) for label in labels] == list(axis.ticks)
+    assert texts(labels) == [exact_number(tick) for tick in axis.ticks]
     positions = [line.centre[coordinate] for line in grid_lines]
     label_positions = [label.centre[coordinate] for label in labels]
     np.testing.assert_allclose(label_positions, positions, atol=0.2)
@@ -170,10 +156,10 @@ def test_crowded_names_are_beside_their_lines_in_the_same_order():
 
 def test_leaders_join_the_ends_of_lines_to_crowded_names():
     picture = chart(*CROWDED_SERIES)
+    leaders = [line for line in shapes(picture) if line.attributes.get("stroke-opacity") == "0.6"]
     for series, line in zip(CROWDED_SERIES, lines_of(picture), strict=True):
         (name,) = with_text(picture, series.name)
         end_x, end_y = line.corners[-1]
-        leaders = leaders_of(picture)
         (leader,) = [leader for leader in leaders if abs(leader.corners[0][1] - end_y) <= ROUNDING]
         assert leader.corners[-1][1] == pytest.approx(name.centre[1], abs=ROUNDING)
         assert end_x < leader.box[0] < leader.box[2] < name.box[0]
@@ -192,9 +178,8 @@ def test_narrow_chart_has_samples_and_names_above_its_lines():
     names = ["one", "two", 30 * "t"]
     picture = narrow_chart(*(Series(name, [1, 100], [0, 10], points=True) for name in names))
     assert_readable(picture)
-    samples_and_lines = lines_of(picture)
-    samples = samples_and_lines[: len(names)]
-    lines = samples_and_lines[len(names) :]
+    lines = lines_of(picture)
+    samples = [lines.pop(0) for _ in names]  # the samples are drawn before the lines
     for name, sample, line in zip(names, samples, lines, strict=True):
         (text,) = with_text(picture, name)
         assert text.box[3] < line.box[1]
