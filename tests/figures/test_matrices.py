@@ -162,12 +162,7 @@ def assert_labels(picture, cells, rows=(), columns=()):
 
 
 def assert_marks(picture, *marks):
-    """Assert that the only boxes with an outline are those of the marks.
-
-    Args:
-        picture: the figure.
-        marks: for each box the cells of its matrix, its row and column, and its role.
-    """
+    """Assert that the outlined boxes are these marks: cells, (row, column) and role of each."""
     boxes = [
         shape
         for shape in shapes(picture)
@@ -364,13 +359,7 @@ def test_titles_of_product_are_above_its_matrices_in_the_colours_of_their_roles(
         assert title.attributes["fill"] == colour_of(role)
 
 
-def test_rows_of_a_and_columns_of_b_are_numbered():
-    picture = drawn_product(A, B)
-    assert_labels(picture, cells_of(picture, "a.A"), rows="12")
-    assert_labels(picture, cells_of(picture, "a.B"), columns="12")
-
-
-def test_columns_of_a_and_rows_of_b_have_the_inner_labels():
+def test_rows_of_a_and_columns_of_b_are_numbered_and_the_others_labelled():
     labels = ["one", "another one", "three"]
     picture = drawn_product(A, B, inner_labels=labels)
     assert_shows_product(picture, A, B)

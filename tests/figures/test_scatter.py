@@ -60,9 +60,12 @@ def assert_lines_join(lines, pairs):
         np.testing.assert_allclose(line.corners, pair, atol=0.2)
 
 
-@pytest.mark.parametrize(
+each_drawing = pytest.mark.parametrize(
     ("picture", "sets"), [(space(), IN_SPACE), (plane(), IN_A_PLANE)], ids=["space", "plane"]
 )
+
+
+@each_drawing
 def test_points_are_drawn_with_labels_and_tooltips(picture, sets):
     assert_readable(picture)
     markers = iter(markers_of(picture))
@@ -117,13 +120,12 @@ def with_ones(coordinates):
     return np.c_[coordinates, np.ones(len(coordinates))]
 
 
-@pytest.mark.parametrize(
-    ("picture", "outlined"),
-    [(space(), list("ABCD")), (plane(), ["q1", "q2", "q3"])],
-    ids=["space", "plane"],
-)
-def test_outlined_points_are_joined_in_pairs(picture, outlined):
-    markers = [marker for marker in markers_of(picture) if marker.tooltip.split(":")[0] in outlined]
+@each_drawing
+def test_outlined_points_are_joined_in_pairs(picture, sets):
+    (outlined,) = (points for points in sets if points.outlined)
+    markers = [
+        shape for shape in markers_of(picture) if shape.tooltip.split(":")[0] in outlined.labels
+    ]
     pairs = combinations(map(position_of, markers), 2)
     assert_lines_join(lines_with_dashes(picture, "4 3"), pairs)
 
