@@ -211,15 +211,9 @@ def losses_of_copying_model(literals):
     }
 
 
-@independent(
-    "mask_functions",
-    "rules for one pair, and attention over the visible keys",
-    fixed=["DOCUMENTS", "SECOND", "WINDOW", "PREFIX", "CHUNK", "PARENTS"],
-)
+@independent("mask_functions", "rules for one pair", fixed=["WINDOW", "PREFIX", "CHUNK"])
 def mask_functions(literals):
-    x, documents, parents = literals["X"], literals["DOCUMENTS"], literals["PARENTS"]
-    n, d, second_document = len(x), len(x[0]), range(3, len(x))
-    positions = [documents[:i].count(documents[i]) for i in range(n)]
+    n = len(literals["X"])
     rules = {
         "causal": is_causal,
         "window": lambda i, j: i - 2 <= j <= i,
@@ -228,8 +222,30 @@ def mask_functions(literals):
         "document": lambda i, j: (i < 3) == (j < 3),
         "packed": lambda i, j: is_causal(i, j) and (i < 3) == (j < 3),
     }
+    return {name: boolean_mask(rule, n, n) for name, rule in rules.items()}
+
+
+@independent("mask_functions", "paths in the tree of the draft", fixed=["PARENTS"])
+def tree_of_draft(literals):
+    paths = []  # from the root of the draft to each token
+    for token, parent in enumerate(literals["PARENTS"]):
+        paths.append([token] if parent is None else [*paths[parent], token])
+    return {
+        "tree": boolean_mask(lambda i, j: j in paths[i], len(paths), len(paths)),
+        "depth": [len(path) - 1 for path in paths],
+    }
+
+
+@independent(
+    "mask_functions", "attention over the visible keys alone", fixed=["DOCUMENTS", "SECOND"]
+)
+def packed_documents(literals):
+    x, documents = literals["X"], literals["DOCUMENTS"]
+    n, d, second_document = len(x), len(x[0]), range(3, len(x))
+    positions = [documents[:i].count(documents[i]) for i in range(n)]
 
     def with_position(row, position):
+        """Add a sinusoidal position to a row."""
         angles = [position / 10000 ** (2 * pair / d) for pair in range(d // 2)]
         waves = [wave(angle) for angle in angles for wave in (math.sin, math.cos)]
         return [feature + wave for feature, wave in zip(row, waves, strict=True)]
@@ -249,20 +265,14 @@ def mask_functions(literals):
         rows = [rotate_pairs(row, t, base=10000) for row, t in zip(x, positions, strict=True)]
         return last_output(rows, x, second_document)
 
-    paths = []  # from the root of the draft to each token
-    for token, parent in enumerate(parents):
-        paths.append([token] if parent is None else [*paths[parent], token])
     return {
         "positions": positions,
-        **{name: boolean_mask(rule, n, n) for name, rule in rules.items()},
         "alone": output_with_added([0, 0, 0, *range(5)], second_document),
         "restarted": output_with_added(positions, second_document),
         "running": output_with_added(range(n), second_document),
         "open": output_with_added(positions, range(n)),
         "turned_restarted": output_with_rotary(positions),
         "turned_running": output_with_rotary(range(n)),
-        "tree": boolean_mask(lambda i, j: j in paths[i], len(paths), len(paths)),
-        "depth": [len(path) - 1 for path in paths],
     }
 
 

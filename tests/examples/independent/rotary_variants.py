@@ -18,48 +18,24 @@ def clipped(part):
     return min(max(part, 0.0), 1.0)
 
 
-@independent(
-    "rotary_variants",
-    "complex numbers, pair by pair",
-    fixed=["TRAINED", "BOUNDS", "CHUNKS", "WOVEN"],
-)
-def rotary_variants(literals):
+FREQUENCIES = [2.0**-pair for pair in range(8)]
+
+
+def temperature(literals):
+    """Return the factor of queries and of keys in YaRN."""
+    return 1 + math.log(literals["FACTOR"][0]) / 10
+
+
+@independent("rotary_variants", "one pair at a time", fixed=["TRAINED", "BOUNDS"])
+def speeds_of_pairs(literals):
     factor, trained = literals["FACTOR"][0], literals["TRAINED"][0]
     low, high = literals["BOUNDS"]
-    frequencies = [2.0**-pair for pair in range(8)]
-    turns = [trained * frequency / (2 * math.pi) for frequency in frequencies]
+    turns = [trained * frequency / (2 * math.pi) for frequency in FREQUENCIES]
     paper = [clipped((turn - low) / (high - low)) for turn in turns]
     # The fractional index of a pair that makes `bound` turns: each makes half as many as the last.
     first, last = (math.log2(turns[0] / bound) for bound in (high, low))
     whole = max(math.floor(first), 0)
     code = [clipped(1 - (pair - whole) / (math.ceil(last) - whole)) for pair in range(8)]
-    m = 1 + math.log(factor) / 10
-
-    def weights(power):
-        return reference.softmax_row([m**power * score for score in literals["ROW"]])
-
-    q, k = literals["Q"], literals["K"]
-
-    def partly(second_frequency, scale_turned=1.0, scale_rest=1.0):
-        rest = scale_rest * (q[4] * k[4] + q[5] * k[5])
-        rows = [turned(k[:4], [t, t * second_frequency]) for t in range(5)]
-        return [scale_turned * reference.dot(q[:4], row) + rest for row in rows]
-
-    def patches(axes):
-        query_position = (5, 1, 2)
-
-        def angles(position):
-            return [position[axis] * frequencies[pair] for pair, axis in enumerate(axes)]
-
-        query = turned(literals["PATCH_Q"], angles(query_position))
-        return [
-            [
-                reference.dot(query, turned(literals["PATCH_K"], angles((5, row, column))))
-                for column in range(3)
-            ]
-            for row in range(2)
-        ]
-
     return {
         "turns": turns,
         "kept_paper": paper,
@@ -70,16 +46,63 @@ def rotary_variants(literals):
             [factor ** (-pair / 7) for pair in range(8)],
             *([kept + (1 - kept) / factor for kept in parts] for parts in (paper, code)),
         ],
+    }
+
+
+@independent("rotary_variants", "scores times a power of the temperature")
+def temperatures(literals):
+    m = temperature(literals)
+
+    def weights(power):
+        return reference.softmax_row([m**power * score for score in literals["ROW"]])
+
+    return {
         "temperature": [m],
         "plain": weights(0),
         "only_queries": weights(1),
         "once": weights(2),
         "twice": weights(4),
-        "partial": partly(1 / 8),
-        "of_head": partly(1 / 4),
-        "on_scores": partly(1 / 8, m**2, m**2),
-        "on_turned": partly(1 / 8, m**2),
-        "chunks": patches(literals["CHUNKS"]),
-        "woven": patches(literals["WOVEN"]),
+    }
+
+
+@independent("rotary_variants", "complex numbers, distance by distance")
+def partial_rotation(literals):
+    q, k = literals["Q"], literals["K"]
+    squared_temperature = temperature(literals) ** 2
+
+    def scores(second_frequency, scale_turned=1.0, scale_rest=1.0):
+        """Return the scores at five distances if only the first four features turn."""
+        rest = scale_rest * (q[4] * k[4] + q[5] * k[5])
+        rows = [turned(k[:4], [t, t * second_frequency]) for t in range(5)]
+        return [scale_turned * reference.dot(q[:4], row) + rest for row in rows]
+
+    return {
+        "partial": scores(1 / 8),
+        "of_head": scores(1 / 4),
+        "on_scores": scores(1 / 8, squared_temperature, squared_temperature),
+        "on_turned": scores(1 / 8, squared_temperature),
+    }
+
+
+@independent("rotary_variants", "complex numbers, patch by patch", fixed=["CHUNKS", "WOVEN"])
+def scores_of_patches(literals):
+    def turned_at(row, position, axes):
+        """Rotate each pair by its frequency times the coordinate on its axis."""
+        angles = [position[axis] * FREQUENCIES[pair] for pair, axis in enumerate(axes)]
+        return turned(row, angles)
+
+    def scores(axes):
+        query = turned_at(literals["PATCH_Q"], (5, 1, 2), axes)
+        return [
+            [
+                reference.dot(query, turned_at(literals["PATCH_K"], (5, row, column), axes))
+                for column in range(3)
+            ]
+            for row in range(2)
+        ]
+
+    return {
+        "chunks": scores(literals["CHUNKS"]),
+        "woven": scores(literals["WOVEN"]),
         "text_alike": True,
     }
