@@ -133,14 +133,13 @@ HEADS = {"distinct_sizes": 1, "two_sequences": 1, "multi_head": 2}
 @pytest.mark.parametrize(("name", "heads"), HEADS.items())
 def test_all_sizes_differ_even_those_of_merged_heads(name, heads):
     steps = examples.steps(name)
-    (m, d_model), n = steps["X_q"].shape, len(steps["X_kv"])
+    m, d_model = steps["X_q"].shape
+    n = len(steps["X_kv"])
     all_d_k, all_d_v = steps["K"].shape[1], steps["V"].shape[1]
     sizes = {"m": m, "n": n, "d_model": d_model, "h d_k": all_d_k, "h d_v": all_d_v}
     if heads > 1:
         sizes |= {"h": heads, "d_k": all_d_k // heads, "d_v": all_d_v // heads}
     assert len(set(sizes.values())) == len(sizes), sizes
-    assert steps.get("Q_1", steps["Q"]).shape == (m, all_d_k // heads)
-    assert steps.get("V_1", steps["V"]).shape == (n, all_d_v // heads)
 
 
 @pytest.mark.parametrize("name", [name for name, heads in HEADS.items() if heads == 1])

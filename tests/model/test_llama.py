@@ -173,11 +173,6 @@ def test_missing_module_is_an_error_that_names_the_extra(gguf, monkeypatch, modu
     assert module in str(error.value)
 
 
-def test_missing_file_is_refused(tmp_path):
-    with pytest.raises(FileNotFoundError):
-        read_gguf(tmp_path / "missing.gguf")
-
-
 def assert_content_is_refused(folder, content):
     path = folder / "other.gguf"
     path.write_bytes(content)
