@@ -193,27 +193,43 @@ def training(literals):
     }
 
 
-@independent("course_learned", "slow loops over the matrices learned once more", rtol=1e-5, atol=0)
-def answers(literals):
+LOOPS = "slow loops over the matrices learned once more"
+
+
+def words_and_matrices(literals, checkpoint):
+    """Return the vocabulary, and the matrices at a checkpoint of the best seed as lists."""
     trained = train_again(literals)
-    words, learned = trained.words, trained.runs[trained.best]
-    first, last = ({k: w.tolist() for k, w in learned[i].items()} for i in (0, -1))
+    weights = trained.runs[trained.best][checkpoint]
+    return trained.words, {name: matrix.tolist() for name, matrix in weights.items()}
+
+
+@independent("course_learned", LOOPS, rtol=1e-5, atol=0)
+def steps_of_sentences(literals):
+    words, untrained = words_and_matrices(literals, checkpoint=0)
+    _, learned = words_and_matrices(literals, checkpoint=-1)
+    rows = embed(learned, words, SENTENCE)
+    chances = chance(learned, rows)
+    computed = first_sentence_steps(learned, rows)
+    computed["reasons"] = [chances[words.index(reason)] for reason in literals["REASONS"]]
+    for i in (1, 2):
+        computed[f"before_{i}"] = attention_weights(untrained, i, words, SENTENCE)
+        computed[f"weights_{i}"] = attention_weights(learned, i, words, SENTENCE)
+        computed[f"weights_{i}_swapped"] = attention_weights(learned, i, words, SWAPPED)
+    return computed
+
+
+@independent("course_learned", LOOPS, rtol=1e-5, atol=0)
+def answers_without_a_head(literals):
+    words, learned = words_and_matrices(literals, checkpoint=-1)
+    fly, sail = words.index("fly"), words.index("sail")
     computed = {"next_words": [], "fly": [], "sail": [], "log_odds": []}
-    for sentence, suffix in ((SENTENCE, ""), (SWAPPED, "_swapped")):
-        for i in (1, 2):
-            computed[f"weights_{i}{suffix}"] = attention_weights(last, i, words, sentence)
-            if not suffix:
-                computed[f"before_{i}"] = attention_weights(first, i, words, sentence)
-        rows = embed(last, words, sentence)
-        if not suffix:
-            computed |= first_sentence_steps(last, rows)
-            computed["reasons"] = [chance(last, rows)[words.index(r)] for r in literals["REASONS"]]
-        chances = [chance(last, rows, heads) for heads in ((1, 2), (2,), (1,))]
-        computed["next_words"].append([row.index(max(row)) for row in chances])
-        for word in ("fly", "sail"):
-            computed[word].append([row[words.index(word)] for row in chances])
-        pairs = zip(computed["fly"][-1], computed["sail"][-1], strict=True)
-        computed["log_odds"].append([math.log(fly / sail) for fly, sail in pairs])
+    for sentence in (SENTENCE, SWAPPED):
+        rows = embed(learned, words, sentence)
+        chances = [chance(learned, rows, heads) for heads in ((1, 2), (2,), (1,))]
+        computed["next_words"].append([course.argmax(row) for row in chances])
+        computed["fly"].append([row[fly] for row in chances])
+        computed["sail"].append([row[sail] for row in chances])
+        computed["log_odds"].append([math.log(row[fly] / row[sail]) for row in chances])
     return computed
 
 

@@ -72,45 +72,52 @@ def rotary_positions(literals):
 
 @independent("position_biases", "slow loops over pairs, buckets by logarithms", fixed=["DISTANCES"])
 def position_biases(literals):
-    q, k, v = (literals[letter] for letter in "QKV")
+    causal = reference.every_step(*(literals[letter] for letter in "QKV"), is_causal)
     ratio = 2 ** (-8 / 4)  # the slopes are a geometric sequence that starts at this ratio
-    causal = reference.every_step(q, k, v, is_causal)
-
-    def weights(change_score):
-        """Return the weights of masked scores that are changed by a function of z, i and j."""
-        return [
-            reference.softmax_row([change_score(z, i, j) for j, z in enumerate(row)])
-            for i, row in enumerate(causal["masked"])
-        ]
+    alibi = [
+        reference.softmax_row([z - ratio * (i - j) for j, z in enumerate(row)])
+        for i, row in enumerate(causal["masked"])
+    ]
 
     def bucket(distance):
+        """Return the bucket of a distance: one for each up to 3, and then four wider ones."""
         if distance < 4:
             return distance
         return min(4 + math.floor(math.log(distance / 4) / math.log(32 / 4) * 4), 7)
 
-    def capped(z):
-        return 2 * math.tanh(z / 2)
-
-    def with_sink(row):
-        exponentials = [math.exp(z) for z in row]
-        total = math.exp(3) + math.fsum(exponentials)
-        return [exponential / total for exponential in exponentials]
-
-    alibi = weights(lambda z, i, j: z - ratio * (i - j))
-    sink = [with_sink(row) for row in causal["masked"]]
     return {
         "slopes": [ratio**head for head in (1, 2, 3, 4)],
         "bias": [[-ratio * (i - j) if j <= i else -math.inf for j in range(5)] for i in range(5)],
         **{name: causal[name] for name in ("masked", "weights", "output")},
         "weights_alibi": alibi,
-        "output_alibi": reference.matmul(alibi, v),
+        "output_alibi": reference.matmul(alibi, literals["V"]),
         "buckets": [bucket(distance) for distance in literals["DISTANCES"]],
+    }
+
+
+@independent("position_biases", "slow loops over rows")
+def sink_and_cap(literals):
+    q, k, v = (literals[letter] for letter in "QKV")
+    causal = reference.every_step(q, k, v, is_causal)
+
+    def with_sink(row):
+        """Return the weights of a row of scores if the sink has a score of 3."""
+        exponentials = [math.exp(z) for z in row]
+        total = math.exp(3) + math.fsum(exponentials)
+        return [exponential / total for exponential in exponentials]
+
+    def capped(rows):
+        return [[2 * math.tanh(z / 2) for z in row] for row in rows]
+
+    sink = [with_sink(row) for row in causal["masked"]]
+    visible = [row[: i + 1] for i, row in enumerate(capped(causal["scaled"]))]
+    return {
         "weights_sink": sink,
         "sum_sink": [math.fsum(row) for row in sink],
         "output_sink": reference.matmul(sink, v),
-        "capped": [[capped(z) for z in row] for row in causal["scaled"]],
-        "weights_capped": weights(lambda z, i, j: capped(z) if j <= i else -math.inf),
-        "weights_capped_late": weights(lambda z, i, j: capped(z)),
+        "capped": capped(causal["scaled"]),
+        "weights_capped": [reference.softmax_row(row) + [0] * (5 - len(row)) for row in visible],
+        "weights_capped_late": [reference.softmax_row(row) for row in capped(causal["masked"])],
     }
 
 
