@@ -62,11 +62,6 @@ def test_weights_sum_to_one(qkv):
     np.testing.assert_allclose(attention_steps(*qkv).weights.sum(-1), 1, rtol=1e-14)
 
 
-@given(heads(batch=(2, 3)))
-def test_output_equals_output_of_attention_steps(qkv):
-    np.testing.assert_array_equal(attend(*qkv), attention_steps(*qkv).output)
-
-
 def test_masked_scores_equal_scaled_scores_without_mask():
     steps = attention_steps(QUERY, KEY, VALUE)
     np.testing.assert_array_equal(steps.masked, steps.scaled)
