@@ -24,14 +24,15 @@ RECORD = Path(__file__).parents[2] / "results" / "bugs.json"
 def mended(bug):
     """Return the module of a bug with its fault replaced by the fix."""
     text = Path(bug.__file__).read_text(encoding="utf-8")
-    before, fault, after = text.rpartition(bug.FAULT)  # the last one; the first is the constant
-    assert fault
+    # The last occurrence is in the code; the first one is the constant `FAULT`.
+    before, _, after = text.rpartition(bug.FAULT)
     module = ModuleType(bug.__name__)
     exec(compile(before + bug.FIX + after, bug.__file__, "exec"), vars(module))
     return module
 
 
 def check(bug):
+    """Return the report on the function of a bug, checked with the options that it asks for."""
     options = dict(getattr(bug, "OPTIONS", {}))
     settings = Settings(mask=options.pop("mask", None))
     return checking.check_with(InProcessWorker(bug.attention), settings, **options)
@@ -39,10 +40,10 @@ def check(bug):
 
 def judge(bug):
     """Return the verdict on the check, one of those in `BEFORE`, and the reason that it gives."""
-    result = check(bug)
-    first = next((verdict for verdict in result.verdicts if verdict.status == WRONG), None)
-    if result.is_correct or first is None:
+    wrong_verdicts = [verdict for verdict in check(bug).verdicts if verdict.status == WRONG]
+    if not wrong_verdicts:
         return "missed", ""
+    first = wrong_verdicts[0]
     is_named = bug.EXPECTED in [mistake.name for mistake in first.mistakes]
     if is_named or bug.EXPECTED in report.format_verdict(first):
         return "named", first.reason
@@ -51,7 +52,8 @@ def judge(bug):
 
 def record():
     """Return the counts of verdicts, and the rows of the page by thread."""
-    counts, rows = dict.fromkeys(BEFORE, 0), {}
+    counts = dict.fromkeys(BEFORE, 0)
+    rows = {}
     for bug in BUGS.values():
         verdict, reason = judge(bug)
         counts[verdict] += 1
