@@ -63,10 +63,13 @@ def test_verify_runs_without_a_checkout(installed):
     assert run(installed, "verify").returncode == 0
 
 
-def test_shown_output_is_diagnosed_without_a_checkout(installed):
+def test_show_prints_the_recorded_digits_without_a_checkout(installed):
     steps = run(installed, "show", "distinct_sizes").stdout
     assert steps.strip() == examples.expected("distinct_sizes")
-    output = steps.partition("output 4 x 3\n")[2]
+
+
+def test_output_is_diagnosed_without_a_checkout(installed):
+    _, _, output = examples.expected("distinct_sizes").partition("output 4 x 3\n")
     assert run(installed, "diagnose", input=output).returncode == 0
 
 
