@@ -19,14 +19,17 @@ from tests.diagnosis.functions import (
 
 
 def functions_of(*modules):
-    """Return what modules define for the check, by name; helpers have no docstring."""
-    return {
-        name: function
-        for module in modules
-        for name, function in vars(module).items()
-        if callable(function) and function.__doc__ and not inspect.isclass(function)
-        if not inspect.isroutine(function) or function.__module__ == module.__name__
-    }
+    """Return by name the functions for the check, and the objects with `__call__`, of modules.
+
+    What a module imports, classes, and helpers, which have no docstring, are left out.
+    """
+    functions = {}
+    for module in modules:
+        for name, value in vars(module).items():
+            is_imported = inspect.isroutine(value) and value.__module__ != module.__name__
+            if callable(value) and value.__doc__ and not inspect.isclass(value) and not is_imported:
+                functions[name] = value
+    return functions
 
 
 def assert_faults_are_reported(function):

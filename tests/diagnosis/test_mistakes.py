@@ -33,21 +33,23 @@ def test_recipe_without_changes_equals_the_package(case):
 
 def rounded_outputs(*mistakes):
     """Return the rounded outputs of all cases with these mistakes, as hashable bytes."""
-    return tuple(
-        b"" if output is None else rounded_bytes(output)
-        for output in (output_with(case, mistakes) for case in FORWARD_CASES)
-    )
+    return tuple(rounded_bytes(output_with(case, mistakes)) for case in FORWARD_CASES)
 
 
 def rounded_bytes(output):
+    """Return an output as bytes that are equal for equal numbers; none if there is no output."""
+    if output is None:
+        return b""
     without_negative_zero = output.round(6) + 0.0
-    return np.nan_to_num(without_negative_zero, nan=1e9).tobytes()
+    return np.nan_to_num(without_negative_zero, nan=1e9).tobytes()  # one kind of NaN
 
 
 def test_outputs_of_mistakes_are_unique():
     name_by_outputs = {rounded_outputs(): "no mistake"}
     for mistake in MISTAKES:
-        assert name_by_outputs.setdefault(rounded_outputs(mistake), mistake.name) == mistake.name
+        outputs = rounded_outputs(mistake)
+        assert outputs not in name_by_outputs, (mistake.name, name_by_outputs[outputs])
+        name_by_outputs[outputs] = mistake.name
 
 
 def test_names_are_unique():
