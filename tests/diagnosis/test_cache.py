@@ -62,6 +62,7 @@ def test_wrong_mask_with_a_cache_is_reported(is_visible):
 
 def test_cache_that_is_too_small_is_reported():
     with pytest.raises(AssertionError, match="in chunks of"):
+        # The second half of the inputs still needs all keys of the first half.
         check_cache(layer_with(causal, cached_keys=N // 2 - 1), list, INPUTS)
 
 
