@@ -16,8 +16,8 @@ BUGS = {
     module.name: importlib.import_module(f"{bugs.__name__}.{module.name}")
     for module in pkgutil.iter_modules(bugs.__path__)
 }
-# The verdicts of the check as it was when the list was written.
-BEFORE = {"named": 29, "misnamed": 2, "located": 4, "missed": 4}
+# How often the check gave each verdict when the list was written.
+EARLIER_COUNTS = {"named": 29, "misnamed": 2, "located": 4, "missed": 4}
 RECORD = Path(__file__).parents[2] / "results" / "bugs.json"
 
 
@@ -39,7 +39,7 @@ def check(bug):
 
 
 def judge(bug):
-    """Return the verdict on the check, one of those in `BEFORE`, and the reason that it gives."""
+    """Return how well the check finds a bug, a key of `EARLIER_COUNTS`, and the reason it gives."""
     wrong_verdicts = [verdict for verdict in check(bug).verdicts if verdict.status == WRONG]
     if not wrong_verdicts:
         return "missed", ""
@@ -51,22 +51,22 @@ def judge(bug):
 
 
 def record():
-    """Return the counts of verdicts, and the rows of the page by thread."""
-    counts = dict.fromkeys(BEFORE, 0)
+    """Return the counts of verdicts, now and earlier, and what the page says of each thread."""
+    counts = dict.fromkeys(EARLIER_COUNTS, 0)
     rows = {}
     for bug in BUGS.values():
         verdict, reason = judge(bug)
         counts[verdict] += 1
-        reason = reason.removeprefix("its output is that of ").partition(", but not in")[0]
+        summary, _, _ = reason.removeprefix("its output is that of ").partition(", but not in")
         url = f"https://github.com/{bug.THREAD.replace('#', '/issues/')}"
         rows[f"[{bug.THREAD}]({url})"] = {
             "fault": bug.__doc__.strip(),
             "fix": f"`{bug.FIX}`",
-            "reason": reason if verdict == "named" else f"{verdict}: {reason}",
+            "reason": summary if verdict == "named" else f"{verdict}: {summary}",
         }
     projects = {thread.partition("#")[0] for thread in rows}
     counts |= {"bugs": len(rows), "projects": len(projects)}
-    return {"count": counts, "before": BEFORE, "bugs": rows}
+    return {"count": counts, "before": EARLIER_COUNTS, "bugs": rows}
 
 
 if __name__ == "__main__":
