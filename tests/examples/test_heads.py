@@ -110,17 +110,6 @@ def test_mistake_of_the_published_class_changes_every_digit(mistake):
     assert np.all(np.abs(difference) > last_digit)
 
 
-def test_published_class_equals_its_formula_in_pytorch(torch):
-    """The class has no projections, divides by the root of embed_size and has an output layer."""
-    x = torch.tensor(SOURCE_CLASSES["X"].tolist(), dtype=torch.float64)
-    heads = x.unflatten(1, (HEADS, HEAD_DIM)).transpose(0, 1)
-    attended = torch.nn.functional.scaled_dot_product_attention(
-        heads, heads, heads, scale=EMBED_SIZE**-0.5
-    )
-    output = attended.transpose(0, 1).flatten(1).numpy() @ SOURCE_CLASSES["W_O"]
-    np.testing.assert_allclose(SOURCE_CLASSES["output_as_in_the_source"], output, rtol=1e-13)
-
-
 def published_cross_attention(torch, query, memory, mask, parameters):
     """Return the output of the published class, which fills hidden scores with -1e20."""
 

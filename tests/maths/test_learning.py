@@ -85,18 +85,6 @@ def as_parameters(torch, weights):
     return {name: torch.tensor(array, requires_grad=True) for name, array in weights.items()}
 
 
-@each_model
-def test_gradients_equal_pytorch_autograd(torch, model):
-    weights = model.initial_weights(seed=1, embedding_scale=2)
-    ours, gradients = loss_and_gradients(model, weights, BATCH)
-    parameters = as_parameters(torch, weights)
-    loss = torch_loss(torch, model, parameters, BATCH)
-    loss.backward()
-    assert ours == pytest.approx(loss.item(), abs=1e-13)
-    for name, gradient in gradients.items():
-        np.testing.assert_allclose(gradient, parameters[name].grad, rtol=0, atol=1e-13)
-
-
 def train_with_pytorch(torch, model, task, steps):
     """Return the weights after training steps with PyTorch's gradients and Adam."""
     parameters = as_parameters(torch, model.initial_weights(seed=0))
