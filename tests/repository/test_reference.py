@@ -60,7 +60,7 @@ def refers_elsewhere(definition):
 def test_reference_documents_each_public_name_exactly_once():
     pages = "\n".join(page.read_text(encoding="utf-8") for page in REFERENCE.glob("*.md"))
     documented = re.findall(r"^::: (\S+)$", pages, re.M)
-    assert sorted(path.rpartition(".")[2] for path in documented) == NAMES
+    assert sorted(path.rpartition(".")[2] for path in documented) == NAMES  # which are sorted, too
 
 
 def test_array_descriptions_start_with_a_shape(definitions):
