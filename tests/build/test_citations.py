@@ -120,10 +120,6 @@ def wrong_authors_and_years(prose):
             yield f"{before[-60:]}{year[0]}"
 
 
-def read_page(path):
-    return path.read_text(encoding="utf-8")
-
-
 def read_markdown_cells(path):
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
@@ -138,8 +134,8 @@ def read_strings(path):
 
 
 PUBLISHED_TEXTS = {
-    ROOT / "README.md": read_page(ROOT / "README.md"),
-    **{path: read_page(path) for path in (ROOT / "docs").rglob("*.md")},
+    ROOT / "README.md": (ROOT / "README.md").read_text("utf-8"),
+    **{path: path.read_text("utf-8") for path in (ROOT / "docs").rglob("*.md")},
     **{path: read_markdown_cells(path) for path in (ROOT / "docs").rglob("*.ipynb")},
     **{path: read_strings(path) for path in (ROOT / "attention_docs").rglob("*.py")},
 }

@@ -92,12 +92,6 @@ def test_diagram_sets_no_colours_or_fonts(draw):
     assert not re.search(r"<style|fill=|stroke=|font-family", draw(CHART))
 
 
-def test_ids_differ_between_diagrams(draw):
-    ids = re.compile(r' id="([^"]+)"')
-    other = draw(CHART.replace("Second", "Third"))
-    assert not set(ids.findall(other)) & set(ids.findall(draw(CHART)))
-
-
 @each_page_chart
 def test_boxes_and_labels_of_a_diagram_do_not_overlap(name, page_diagrams):
     page = BeautifulSoup(page_diagrams[name], "html.parser")
