@@ -216,6 +216,14 @@ def build(project):
     return built.stderr, page.read_text(encoding="utf-8")
 
 
+def build_error(project):
+    """Return what a failing build prints, which must not be a traceback."""
+    built = mkdocs(project, "build", "--strict")
+    assert built.returncode != 0
+    assert not MKDOCS_TRACEBACK.search(built.stderr)
+    return built.stderr
+
+
 def test_notebook_is_executed_again_only_after_a_change(notebook_project):
     log, first_page = build(notebook_project)
     assert EXECUTION_LOG in log
@@ -277,10 +285,7 @@ def test_printed_pieces_are_joined_into_one_output(notebook_project):
 )  # fmt: skip
 def test_failing_cell_or_warning_stops_the_build(notebook_project, code, message):
     write_notebook(notebook_project, code)
-    built = mkdocs(notebook_project, "build", "--strict")
-    assert built.returncode != 0
-    assert message in built.stderr
-    assert not MKDOCS_TRACEBACK.search(built.stderr)
+    assert message in build_error(notebook_project)
 
 
 FAIL_ONCE = """
@@ -297,7 +302,7 @@ if not flag.exists():
 def test_notebook_that_wrote_to_stderr_is_executed_again(notebook_project):
     flag = str(notebook_project / "has_failed")
     write_notebook(notebook_project, FAIL_ONCE.format(flag=flag))
-    assert "port taken" in mkdocs(notebook_project, "build", "--strict").stderr
+    assert "port taken" in build_error(notebook_project)
     build(notebook_project)
 
 
@@ -316,10 +321,7 @@ def test_notebook_that_wrote_to_stderr_is_executed_again(notebook_project):
 def test_notebook_errors_are_reported_with_their_locations(notebook_project, old, new, message):
     path = notebook_project / "docs" / "notebooks" / "toy.ipynb"
     replace_in_file(path, old, new)
-    built = mkdocs(notebook_project, "build", "--strict")
-    assert built.returncode != 0
-    assert f"docs/notebooks/toy.ipynb{message}" in built.stderr
-    assert not MKDOCS_TRACEBACK.search(built.stderr)
+    assert f"docs/notebooks/toy.ipynb{message}" in build_error(notebook_project)
 
 
 def test_notebook_outside_nav_is_executed(notebook_project):
@@ -335,9 +337,7 @@ def test_broken_link_in_a_notebook_stops_a_strict_build(notebook_project):
     write_notebook(notebook_project, "1")
     path = notebook_project / "docs" / "notebooks" / "toy.ipynb"
     replace_in_file(path, "index.md", "nowhere.md")
-    built = mkdocs(notebook_project, "build", "--strict")
-    assert built.returncode != 0
-    assert "nowhere.md" in built.stderr
+    assert "nowhere.md" in build_error(notebook_project)
 
 
 def set_repository(project, url):
