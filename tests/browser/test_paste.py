@@ -1,4 +1,4 @@
-"""The box to paste an output into: keyboard access, announcements, instant navigation."""
+"""The box to paste an output into: keyboard access and announcements."""
 
 from tests.diagnosis.test_pasted import RIGHT, WRONG
 
@@ -31,13 +31,3 @@ def test_diagnosis_follows_the_pasted_text(open_page):
     visit.page.get_by_text("It is 1 × 3; expected 4 × 3.").wait_for()
     area.fill("no numbers")
     visit.page.get_by_text("paste a printed array").wait_for()
-
-
-def test_paste_box_works_after_instant_navigation(open_page):
-    visit = open_page("mechanisms/distinct_sizes")
-    visit.page.evaluate("window.isSameDocument = true")
-    visit.page.locator(".md-footer__link--next").click()
-    visit.page.wait_for_selector(".paste[data-ready]")
-    assert visit.page.evaluate("window.isSameDocument")
-    visit.page.get_by_label(LABEL).fill(str(RIGHT))
-    visit.page.get_by_text("This is the right output of this call").wait_for()
