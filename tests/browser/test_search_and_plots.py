@@ -3,8 +3,6 @@
 import re
 from pathlib import Path
 
-import pytest
-
 # The pages that the search worker of an open page finds for each query, best first.
 PAGES_FOUND = """
     async queries => {
@@ -99,19 +97,8 @@ def test_search_retries_after_a_failed_fetch(open_page):
     page.locator(".md-search-result__item").first.wait_for()
 
 
-@pytest.fixture(params=["direct load", "instant navigation"])
-def points_page(request, open_page):
-    """A page with a drawing of points in space."""
-    if request.param == "direct load":
-        return open_page("mechanisms/self_attention")
-    visit = open_page("reading_order")
-    visit.page.locator(".md-footer__link--next").click()
-    visit.page.get_by_role("heading", level=1, name="Self-attention").wait_for()
-    return visit
-
-
-def test_plotly_loads_only_on_request(points_page, address):
-    visit = points_page
+def test_plotly_loads_only_on_request(open_page, address):
+    visit = open_page("mechanisms/self_attention")
     assert not [url for url in visit.requests if "plotly" in url]
     drawing = visit.page.locator("svg[data-points]")
     visit.page.get_by_role("button", name="Explore in 3D").click()
