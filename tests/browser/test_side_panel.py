@@ -196,11 +196,8 @@ def test_editing_from_the_side_panel_edits_the_example_of_the_page(open_page):
     visit.wait_until("location.hash.startsWith('#try=course_scale')")
 
 
-@each_window
-def test_side_panel_switch_shows_the_learned_model(open_page, window):
-    visit = open_page("course/mask", **window)
-    if window is PHONE:
-        unfold(visit)
+def test_side_panel_switch_shows_the_learned_model(open_page):
+    visit = open_page("course/mask", **WIDE)
     assert shows(visit, BY_HAND)
     choose(visit, "learned")
     assert shows(visit, LEARNED)
@@ -279,8 +276,3 @@ def test_docked_side_panel_shows_the_next_word_too_where_there_is_room(open_page
     assert stage["right"] < next_word["left"]
     assert next_word["right"] <= text["right"] + 1
     assert stage["left"] == pytest.approx(text["left"], abs=1)
-
-
-def test_side_panel_is_unfolded_without_scripts(phone, address):
-    phone.load(f"{address}course/mask/")
-    assert phone.page.locator(".stage:visible").count() == 1
