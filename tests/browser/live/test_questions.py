@@ -76,11 +76,6 @@ def test_question_about_a_word_offers_a_choice(open_page, word, expected):
     assert verdict(visit, "Next word").startswith(expected)
 
 
-def test_full_stop_is_spelled_out_in_the_choice_of_words(open_page):
-    field = open_page(PAGE).page.get_by_label("Next word", exact=True)
-    assert "full stop" in field.locator("option").all_inner_texts()
-
-
 def test_first_press_of_enter_checks_the_answer(open_page):
     visit = open_page(PAGE)
     # Without a pointer or the Tab key, which would load the script earlier.
