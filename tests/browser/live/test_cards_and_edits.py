@@ -256,17 +256,6 @@ def test_clicked_card_stays_when_pointer_passes_other_numbers(visit):
     assert WEIGHT_TITLE in visit.page.locator(CARD).inner_text()
 
 
-def test_edit_updates_page_as_python_computes(visit):
-    edit(visit, 3)
-    for step in ("Q", "K", "V", "scores", "scaled", "weights", "output"):
-        assert shown_step(visit, step) == computed_step(step, X=edited_x(3)), step
-    assert re.match(r"\d+ numbers differ from the page's own,", status_text(visit))
-    visit.page.locator(DIMMED).first.wait_for()
-    visit.wait_for_rest()
-    last_score = visit.page.locator('svg g[data-val="self_attention.scores"] [data-at="2,2"] text')
-    assert last_score.text_content() == computed_step("scores", X=edited_x(3))[-1]
-
-
 def test_figure_cells_are_recoloured_after_an_edit(visit):
     edit(visit, -3)
     visit.wait_for_rest()
