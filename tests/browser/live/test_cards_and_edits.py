@@ -272,25 +272,34 @@ def test_figure_cells_are_recoloured_after_an_edit(visit):
     assert {fill for fill, _ in cells} == {MINUS, FILLS["scores"]}
 
 
-def test_small_figure_cell_shows_minus_sign_when_negative(open_page):
+@pytest.fixture
+def edited_batch(open_page):
+    """A page whose figures have no room for numbers, after an edit, and the steps of Python."""
     original = replay("batched_attention", {}).steps
     weights = np.array(original["W_Q"])
     weights[0, 0] = -5
-    query = replay("batched_attention", {"W_Q": weights}).steps["Q"]
-    assert ((original["Q"] >= 0) & (query < 0)).any(), "no number becomes negative"
+    steps = replay("batched_attention", {"W_Q": weights}).steps
+    assert ((original["Q"] >= 0) & (steps["Q"] < 0)).any(), "no number becomes negative"
     visit = open_page("mechanisms/one_similarity")
     visit.page.locator('.live-try[data-example="batched_attention"]').first.click()
     visit.page.wait_for_selector(BAR)
     visit.page.locator('table[data-val="batched_attention.W_Q"] input:visible >> nth=0').fill("-5")
     visit.wait_for_rest()
+    return visit, steps
+
+
+def test_small_figure_cell_shows_minus_sign_when_negative(edited_batch):
+    visit, steps = edited_batch
     cells = visit.page.locator('g[data-val="batched_attention.Q"] > [data-at]')
     signs = cells.evaluate_all(
         "cells => cells.map(cell => cell.querySelector('text')?.textContent ?? '')"
     )
-    assert signs == ["−" if value < 0 else "" for value in query.flat]
-    scale = scale_of(
-        "diverging", "scaled", replay("batched_attention", {"W_Q": weights}).steps["scaled"]
-    )
+    assert signs == ["−" if value < 0 else "" for value in steps["Q"].flat]
+
+
+def test_ends_of_colour_scale_follow_an_edit(edited_batch):
+    visit, steps = edited_batch
+    scale = scale_of("diverging", "scaled", steps["scaled"])
     ticks = visit.page.locator('[data-scale="batched_attention.scaled"] text').all_text_contents()
     assert ticks == [exact_number(scale.low), "0" if scale.low else "", exact_number(scale.high)]
 
