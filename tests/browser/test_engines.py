@@ -20,6 +20,7 @@ from tests.browser.visit import (
     PREFIX,
     SANDBOX,
     Handler,
+    first_installed,
     served,
     url_path,
 )
@@ -87,11 +88,6 @@ def skip_or_fail_without(program):
     """Skip the test because a program is missing, or fail it in CI, which installs them all."""
     skip_or_fail = pytest.fail if "CI" in os.environ and sys.platform == "linux" else pytest.skip
     skip_or_fail(f"{program} is missing")
-
-
-def first_installed(*names):
-    """Return the path of the first program that is installed, or None."""
-    return next(filter(None, map(shutil.which, names)), None)
 
 
 def find_mini_browser():

@@ -61,13 +61,18 @@ def url_path(page):
     return f"{page}/" if page and "." not in page else page
 
 
+def first_installed(*names):
+    """Return the path of the first program that is installed, or None."""
+    return next(filter(None, map(shutil.which, names)), None)
+
+
 def find_chromium():
     """Return the path of the machine's Chromium.
 
     Raises:
         FileNotFoundError: if none is installed.
     """
-    executable = next(filter(None, map(shutil.which, CHROMIUM)), None)
+    executable = first_installed(*CHROMIUM)
     if executable is None:
         raise FileNotFoundError(f"no Chromium on this machine ({', '.join(CHROMIUM)})")
     return executable
