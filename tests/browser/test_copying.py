@@ -35,4 +35,3 @@ def test_program_of_page_is_copied(open_page):
     page = open_page("course/next_token").page
     code = copied_text(page, page.get_by_role("button", name="Copy this page as a program"))
     assert code.startswith("# The next token\nimport numpy as np\n")
-    assert ">>>" not in code
