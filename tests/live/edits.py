@@ -62,6 +62,7 @@ def random_edit(draw, literals):
 
 
 def random_number(draw, dtype):
+    """Return a random number of a dtype; a float may be infinite, nan or very large."""
     if dtype.kind == "b":
         return draw.random() < 0.5
     if dtype.kind == "i":

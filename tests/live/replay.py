@@ -34,6 +34,7 @@ def replay(name, edits):
 
 
 def literal_position(name, literal):
+    """Return where in the code the literal of an example's step is, given as in `replay`."""
     owner, _, step = literal.rpartition(".")
     recording = record(owner or name)
     return find_literal(recording.tape.nodes[recording.steps[step].node].literal)

@@ -21,6 +21,7 @@ def shown_after_training(rate, counts):
 
 
 def shown_with(weights):
+    """Return the numbers that a page shows of the model with these weights, by the step's name."""
     batch = course_learned.sentences_batch()
     reasons = course_learned.word_indices(course_learned.REASONS)
     run = course_learned.run_on_both_sentences(weights)

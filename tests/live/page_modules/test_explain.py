@@ -68,9 +68,10 @@ EXPLANATION_CASES = [
 
 
 def test_explanation_describes_position_and_formula():
-    explanations = explain(*(case[:3] for case in EXPLANATION_CASES))
+    numbers = [(example, step, index) for example, step, index, _, _ in EXPLANATION_CASES]
+    explanations = explain(*numbers)
     for case, explanation in zip(EXPLANATION_CASES, explanations, strict=True):
-        *_, description, formula = case
+        _, _, _, description, formula = case
         assert explanation["description"] == description
         assert displayed(explanation["formula"]) == formula
 
