@@ -121,7 +121,7 @@ def assert_heading_visible(visit, heading):
     }})()""")
 
 
-def test_history_navigation_restores_edits(visit):
+def test_back_and_forward_restore_edits(visit):
     page = visit.page
     edit(visit, 3)
     follow_link(visit, CONTENTS.format("weights"))
@@ -135,18 +135,25 @@ def test_history_navigation_restores_edits(visit):
     assert_in_sync(visit, 3)
     page.go_forward()
     assert_in_sync(visit, 5, "weights")
-    page.reload()
-    assert_in_sync(visit, 5, "weights")
-    follow_link(visit, ".md-footer__link--next")
-    page.wait_for_selector(BAR, state="detached")
-    assert not page.evaluate("location.hash")
-    page.go_back()
-    assert_in_sync(visit, 5, "weights")
+
+
+def test_reload_keeps_edits_and_heading(visit):
+    edit(visit, 3)
+    follow_link(visit, CONTENTS.format("weights"))
+    assert_in_sync(visit, 3, "weights")
+    visit.page.reload()
+    assert_in_sync(visit, 3, "weights")
+
+
+def test_done_keeps_edits_of_earlier_addresses(visit):
+    edit(visit, 3)
+    follow_link(visit, CONTENTS.format("weights"))
+    assert_in_sync(visit, 3, "weights")
     press_bar_button(visit, "Done")
     # The address is updated after the editor closes.
-    page.wait_for_function("location.hash === '#weights'")
+    visit.wait_until("location.hash === '#weights'")
     assert shown_step(visit, "output") == computed_step("output")
-    page.go_back()
+    visit.page.go_back()
     assert_in_sync(visit, 3)
 
 
@@ -300,21 +307,29 @@ def test_edits_of_two_examples_coexist(visit):
     assert not page.locator("td input, .live-changed").count()
 
 
-@pytest.mark.parametrize("is_open", [False, True], ids=["new visit", "open page"])
-@pytest.mark.parametrize("fragment", UNREADABLE_FRAGMENTS, ids=lambda fragment: fragment[:40])
-def test_unreadable_address_leaves_page_unchanged(tab, address, fragment, is_open):
-    url = address + url_path(CHAPTER)
-    tab.load_uncached(url if is_open else url + fragment)
-    if is_open:
-        paste_fragment(tab, fragment)
-    tab.page.wait_for_selector(f"{BAR}:has-text('edits that could not be read')")
-    assert shown_step(tab, "output") == computed_step("output")
-    assert tab.page.evaluate("location.hash") == ""
-    files = [unquote(url).removeprefix(address) for url in tab.requests if "/live/" in url]
+def assert_fragment_is_ignored(visit, address):
+    """Assert that a page without edits reports a fragment, removes it, and requests nothing for it."""
+    visit.page.wait_for_selector(f"{BAR}:has-text('edits that could not be read')")
+    assert shown_step(visit, "output") == computed_step("output")
+    assert visit.page.evaluate("location.hash") == ""
+    files = [unquote(url).removeprefix(address) for url in visit.requests if "/live/" in url]
     assert all(re.fullmatch(r"assets/live/\w+\.js", file) for file in files)
     assert len(files) == len(set(files))
-    assert tab.page.locator("script").count() < 20, "a script was inserted for each name"
-    assert tab.errors == []
+    assert visit.page.locator("script").count() < 20, "a script was inserted for each name"
+    assert visit.errors == []
+
+
+@pytest.mark.parametrize("fragment", UNREADABLE_FRAGMENTS, ids=lambda fragment: fragment[:40])
+def test_unreadable_address_leaves_page_unchanged(tab, address, fragment):
+    tab.load_uncached(address + url_path(CHAPTER) + fragment)
+    assert_fragment_is_ignored(tab, address)
+
+
+def test_pasted_unreadable_fragments_leave_page_unchanged(visit, address):
+    for fragment in UNREADABLE_FRAGMENTS:
+        paste_fragment(visit, fragment)
+        visit.wait_until("location.hash === ''")
+        assert_fragment_is_ignored(visit, address)
 
 
 def test_typing_in_a_field_is_one_undo_step(visit):
