@@ -1,12 +1,11 @@
-"""Pages keep their content through instant navigation, heading links and colour schemes."""
+"""Instant navigation, heading links and colour schemes."""
 
 import contextlib
-import functools
 
 import pytest
 
 from tests.browser.test_every_page import COUNTS, KINDS
-from tests.browser.visit import THEME_SCHEMES, url_path
+from tests.browser.visit import THEME_SCHEMES
 
 # Whether a heading is at the top of the window, right below the site's header.
 IS_BELOW_HEADER = """
@@ -24,18 +23,6 @@ def count_content(page):
     return page.evaluate(COUNTS, KINDS)
 
 
-@pytest.fixture(scope="module")
-def expected_counts(phone, address):
-    """Count the content of a page on a phone without JavaScript."""
-
-    @functools.cache
-    def count(page):
-        phone.load_uncached(address + url_path(page), width=320)
-        return count_content(phone.page)
-
-    return count
-
-
 @contextlib.contextmanager
 def instant_navigation(page):
     """Wait for instant navigation, and assert that the document was not reloaded."""
@@ -46,29 +33,25 @@ def instant_navigation(page):
     assert page.evaluate("window.isSameDocument")
 
 
-def test_pages_are_complete_after_instant_navigation(open_page, address, expected_counts):
-    """Only the first four pages; test_engines.py navigates between all of them."""
+def test_back_and_forward_show_pages_as_before(open_page):
+    """test_engines.py compares each page with its file after a link is followed."""
     visit = open_page(width=320)
     page = visit.page
 
     def navigate(action):
         with instant_navigation(page):
             action()
-        assert count_content(page) == expected_counts(page_of(page.url, address))
-        return page.url
+        return page.url, count_content(page)
 
-    first = page.url
-    second, third, fourth = (
-        navigate(page.locator(".md-footer__link--next").click) for _ in range(3)
-    )
-    assert [navigate(page.go_back) for _ in range(3)] == [third, second, first]
-    assert [navigate(page.go_forward) for _ in range(3)] == [second, third, fourth]
+    follow_next = page.locator(".md-footer__link--next").click
+    first = page.url, count_content(page)
+    second = navigate(follow_next)
+    third = navigate(follow_next)
+    assert navigate(page.go_back) == second
+    assert navigate(page.go_back) == first
+    assert navigate(page.go_forward) == second
+    assert navigate(page.go_forward) == third
     assert visit.errors == []
-
-
-def page_of(url, address):
-    """Return the entry of `PAGES` for a URL."""
-    return url.removeprefix(address).rstrip("/")
 
 
 @pytest.fixture
@@ -77,15 +60,12 @@ def chapter(open_page):
     return open_page(CHAPTER)
 
 
-def test_heading_link_scrolls_below_header(chapter, expected_counts):
+def test_heading_link_scrolls_below_header(chapter):
     page = chapter.page
-
     page.locator(".md-sidebar--secondary a[href$='#what-goes-wrong']").click()
     page.wait_for_function(IS_BELOW_HEADER, arg="#what-goes-wrong")
-    assert count_content(page) == expected_counts(CHAPTER)
     page.reload()
     page.wait_for_function(IS_BELOW_HEADER, arg="#what-goes-wrong")
-    assert count_content(page) == expected_counts(CHAPTER)
 
 
 def test_old_anchor_leads_to_the_moved_section(open_page, address):
@@ -103,7 +83,7 @@ def test_old_anchor_shows_its_link_without_scripts(phone, address):
     assert links.count() == 0
 
 
-def test_heading_link_to_another_page_scrolls_below_header(open_page, address, expected_counts):
+def test_heading_link_to_another_page_scrolls_below_header(open_page):
     visit = open_page("errata")
     link = visit.page.locator(".md-content a[href*='/#']:not([href*='errata/#']):visible").first
     target = link.evaluate("a => a.href")
@@ -112,10 +92,9 @@ def test_heading_link_to_another_page_scrolls_below_header(open_page, address, e
     visit.wait_until("history.state?.y === scrollY")
     with instant_navigation(visit.page):
         link.click()
-    page_url, _, heading = target.partition("#")
+    _, _, heading = target.partition("#")
     visit.page.wait_for_function(IS_BELOW_HEADER, arg=f"#{heading}")
     assert visit.page.url == target
-    assert count_content(visit.page) == expected_counts(page_of(page_url, address))
 
 
 @pytest.mark.parametrize("scheme", THEME_SCHEMES)
@@ -148,7 +127,8 @@ def test_404_page_links_home(open_page, address):
     assert visit.errors == []
 
 
-def test_palette_switch_changes_only_the_scheme(chapter, expected_counts):
+def test_palette_switch_changes_only_the_scheme(chapter):
+    counts = count_content(chapter.page)
     for title, scheme in (
         ("Follow the system; switch to light", "default"),
         ("Light; switch to dark", "slate"),
@@ -156,12 +136,11 @@ def test_palette_switch_changes_only_the_scheme(chapter, expected_counts):
     ):
         chapter.page.get_by_title(title).click()
         chapter.page.wait_for_selector(f"body[data-md-color-scheme={scheme}]")
-        assert count_content(chapter.page) == expected_counts(CHAPTER)
+        assert count_content(chapter.page) == counts
 
 
-def test_chosen_scheme_survives_a_reload(chapter, expected_counts):
+def test_chosen_scheme_survives_a_reload(chapter):
     chapter.page.get_by_title("Follow the system; switch to light").click()
     chapter.page.get_by_title("Light; switch to dark").click()
     chapter.page.reload()
     chapter.page.wait_for_selector("body[data-md-color-scheme=slate]")
-    assert count_content(chapter.page) == expected_counts(CHAPTER)
