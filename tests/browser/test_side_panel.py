@@ -168,7 +168,9 @@ def test_side_panel_field_and_bar_do_not_overlap(open_page, window):
     start_editing(visit)
     visit.page.locator(FIELDS).first.fill("-1")
     visit.page.wait_for_selector(f"{PANEL} .live-changed:visible")
-    panel, field, bar = (box(visit, selector) for selector in (BY_HAND, FIELDS, BAR))
+    panel = box(visit, BY_HAND)
+    field = box(visit, FIELDS)
+    bar = box(visit, BAR)
     assert not overlap(panel, field)
     assert not overlap(panel, bar)
     assert not overlap(field, bar)
@@ -226,10 +228,6 @@ def test_side_panel_switch_works_without_scripts_and_not_in_print(phone, address
     phone.page.emulate_media(media="screen")
 
 
-def test_page_on_learning_starts_with_the_learned_model(open_page):
-    assert shows(open_page("course/learned", **WIDE), LEARNED)
-
-
 def test_side_panel_switch_is_not_remembered_across_pages(open_page):
     visit = open_page("course/mask", **WIDE)
     choose(visit, "learned")
@@ -247,8 +245,9 @@ def test_editing_switches_the_side_panel_to_the_edited_matrices(open_page):
     assert shows(visit, BY_HAND)
 
 
-def test_training_keeps_the_side_panel_on_the_learned_matrices(open_page):
+def test_page_on_learning_starts_with_the_learned_model_and_keeps_it(open_page):
     visit = open_page("course/learned", **WIDE)
+    assert shows(visit, LEARNED)
     visit.page.get_by_label("rate").first.press("ArrowRight")
     visit.page.wait_for_selector(BAR)
     visit.page.wait_for_timeout(500)
@@ -269,10 +268,9 @@ def test_docked_side_panel_shows_the_next_word_too_where_there_is_room(open_page
     visit = open_page("course/mask", width=768, height=1024)
     unfold(visit)
     assert visit.page.locator(".stage:visible").count() == 2
-    stage, next_word, text = (
-        box(visit, selector)
-        for selector in (".main svg", ".by-hand .next svg", "article > .panel ~ p")
-    )
+    stage = box(visit, ".main svg")
+    next_word = box(visit, ".by-hand .next svg")
+    text = box(visit, "article > .panel ~ p")
     assert stage["right"] < next_word["left"]
     assert next_word["right"] <= text["right"] + 1
     assert stage["left"] == pytest.approx(text["left"], abs=1)
