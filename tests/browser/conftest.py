@@ -28,10 +28,14 @@ def tab(browser):
 
 @pytest.fixture
 def open_page(tab, address):
-    """Return a function that loads a page of the site as a first visit, by default the home page."""
+    """Return a function that loads a page of the site as a first visit, by default the home page.
+
+    After the test, assert that there were no errors.
+    """
 
     def load(page="", **window):
         tab.load_uncached(address + url_path(page), **window)
         return tab
 
-    return load
+    yield load
+    tab.assert_no_errors()

@@ -207,8 +207,13 @@ class Visit:
         self.pending.discard(request)
 
     def on_console(self, message):
-        if message.type in ("error", "warning"):
+        is_about_speed = "Canvas2D:" in message.text or "GPU stall" in message.text
+        if message.type in ("error", "warning") and not is_about_speed:
             self.errors.append(message.text)
+
+    def assert_no_errors(self):
+        """Assert that there were no errors since the last load; navigation cancels requests."""
+        assert [error for error in self.errors if "ERR_ABORTED" not in error] == []
 
     def wait_for_requests(self):
         """Wait for requests that scripts started before the load event."""

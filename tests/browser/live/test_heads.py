@@ -85,7 +85,6 @@ def test_fields_enlarge_any_head(open_page):
     for layer, head in ((0, 0), (LAYERS - 1, HEADS - 1), (4, 7)):
         choose(visit, layer, head)
         assert_shows(visit, layer, head)
-    assert visit.errors == []
 
 
 def test_numbers_without_a_head_change_nothing(open_page):
@@ -105,7 +104,6 @@ def test_each_sentence_shows_its_tokens_and_all_of_its_heads(open_page):
         assert_shows(visit, 16, head, sentence)
         small = real_model.small_pictures(sentence)
         assert visit.page.evaluate(SMALL) == re.findall(r' d="([^"]*)"', small)
-    assert visit.errors == []
 
 
 def test_each_kind_is_shown_on_its_sentence(open_page):
@@ -173,6 +171,7 @@ def test_weights_are_fetched_once_by_the_first_choice_that_succeeds(open_page):
     choose(visit, 5, 6)
     assert_shows(visit, 5, 6)
     assert fetched() == ["0.js", "0.js"], "one request failed, and one was enough for both heads"
+    visit.errors.clear()  # the request that this test aborted
 
 
 def test_one_head_of_each_kind_is_shown_without_scripts(phone, address):

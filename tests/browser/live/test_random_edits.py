@@ -48,7 +48,6 @@ def test_random_edits_dim_every_sentence_about_the_words(open_page, page):
     visit.wait_until("document.querySelector('.live-bar [role=status]')?.textContent")
     seen = visit.page.evaluate(VISIBLE_CLAIMS, [WORDS, EDITS])
     assert [re.sub(r"\s+", " ", text) for text in seen] == []
-    assert visit.errors == []
 
 
 # An edit can make this sentence false, although the numbers are in the sections above it.
