@@ -1,5 +1,6 @@
 """Controls edit their inputs as typing does, and the page then shows what Python computes."""
 
+import functools
 import re
 
 import numpy as np
@@ -72,11 +73,16 @@ NUMBERS_OF_BOXES = """
 def assert_numbers_equal_python(shown, edits):
     """Assert that a page shows the numbers that Python computes after edits of inputs."""
     assert shown
+
+    @functools.cache
+    def steps_of(example):
+        own = {step: array for (owner, step), array in edits.items() if owner == example}
+        return replay(example, own).steps
+
     for reference, index, text in shown:
         name, indices = re.fullmatch(r"([\w.]+)(?:\[(.*)\])?", reference).groups()
         example, step = name.split(".")
-        own = {key: array for (owner, key), array in edits.items() if owner == example}
-        array = np.asarray(replay(example, own).steps[step])
+        array = np.asarray(steps_of(example)[step])
         indices = indices if index is None else index
         value = array[tuple(map(int, indices.split(",")))] if indices else array[()]
         # Figures write a true minus, also in an exponent.
