@@ -1,7 +1,6 @@
 """The offline zip: the unpacked site works without a server."""
 
 import itertools
-import os
 import re
 import zipfile
 from urllib.parse import unquote
@@ -37,14 +36,9 @@ def with_zip(project):
     return project
 
 
-def run_offline(project, **environment):
-    """Run the script that builds the zip of a project."""
-    return run(project, "offline", env={**os.environ, "PYTHONPATH": str(project), **environment})
-
-
 def build_zip(project, **environment):
     """Build the zip of a project, and return its content."""
-    process = run_offline(project, **environment)
+    process = run(project, "offline", **environment)
     assert process.returncode == 0, process.stderr
     return (project / ZIP).read_bytes()
 
@@ -83,7 +77,7 @@ def test_failed_build_keeps_the_last_zip(one_page_project):
     text = page.read_text(encoding="utf-8")
     page.write_text(text + "\n\\val{self_attention.no_such_step}\n", encoding="utf-8")
     try:
-        assert run_offline(one_page_project).returncode != 0
+        assert run(one_page_project, "offline").returncode != 0
     finally:
         page.write_text(text, encoding="utf-8")
     assert (one_page_project / ZIP).read_bytes() == before
