@@ -157,6 +157,14 @@ def pytest_xdist_make_scheduler(config, log):
     return ByFile(config, log)
 
 
+def pytest_sessionstart(session):
+    """Refuse a path that does not exist, which pytest-xdist would pass over without a word."""
+    for argument in session.config.args:
+        path = argument.partition("::")[0]
+        if not Path(path).exists():
+            raise pytest.UsageError(f"there is no {path}")
+
+
 @pytest.fixture(autouse=True)
 def names_in_docstrings(request):
     """Make the public names and NumPy available in docstrings."""
