@@ -170,5 +170,6 @@ def test_triangle_of_values_in_space_is_tilted():
 
 def test_values_in_space_extend_the_planar_example():
     steps, planar = examples.steps("values_in_space"), examples.steps("self_attention")
-    np.testing.assert_array_equal(steps["output"][:, :2], planar["output"])
+    repeated = "values_in_space repeats the first two columns of W_V of self_attention"
+    np.testing.assert_array_equal(steps["output"][:, :2], planar["output"], repeated)
     np.testing.assert_array_equal(steps["weights"], planar["weights"])

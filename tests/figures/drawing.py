@@ -215,8 +215,8 @@ def assert_readable(picture):
     width, height = size(picture)
     for shape in shapes(picture):
         left, top, right, bottom = shape.box
-        assert 0 <= left <= right <= width, shape
-        assert 0 <= top <= bottom <= height, shape
+        is_inside = 0 <= left <= right <= width and 0 <= top <= bottom <= height
+        assert is_inside, f"outside of the drawing (do its axes end before its data?): {shape}"
     labels = [shape for shape in shapes(picture) if shape.text]
     for shape in labels:
         assert float(shape.attributes["font-size"]) >= 12, shape
