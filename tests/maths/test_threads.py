@@ -8,37 +8,39 @@ from threadpoolctl import ThreadpoolController
 
 from attention_docs.kernels.threads import blas_threads, one_blas_thread, run_parallel
 
+ALL_BLAS_THREADS = 2
+
 
 @pytest.fixture(autouse=True)
 def two_threads():
     """Let BLAS use two threads, also with one core, and check that a test leaves two."""
     if not ThreadpoolController().select(user_api="blas").lib_controllers:
         pytest.skip("threadpoolctl does not support this BLAS")
-    with ThreadpoolController().limit(limits=2, user_api="blas"):
+    with ThreadpoolController().limit(limits=ALL_BLAS_THREADS, user_api="blas"):
         yield
-        assert blas_threads() == 2
+        assert blas_threads() == ALL_BLAS_THREADS
 
 
 def test_blas_limit_yields_previous_threads():
     with one_blas_thread() as threads:
-        assert threads == 2
+        assert threads == ALL_BLAS_THREADS
         assert blas_threads() == 1
 
 
 def test_blas_limit_is_restored_after_error():
     with pytest.raises(KeyError), one_blas_thread():
         raise KeyError
-    assert blas_threads() == 2
+    assert blas_threads() == ALL_BLAS_THREADS
 
 
 def test_blas_limit_lasts_until_its_last_context_exits():
     first, second = one_blas_thread(), one_blas_thread()
-    assert first.__enter__() == 2
-    assert second.__enter__() == 2
+    assert first.__enter__() == ALL_BLAS_THREADS
+    assert second.__enter__() == ALL_BLAS_THREADS
     first.__exit__(None, None, None)
     assert blas_threads() == 1
     second.__exit__(None, None, None)
-    assert blas_threads() == 2
+    assert blas_threads() == ALL_BLAS_THREADS
 
 
 class NoBlas:
@@ -68,14 +70,14 @@ def test_blas_limit_may_begin_in_another_thread():
     call_in_another_thread(limit.__enter__)
     assert blas_threads() == 1
     limit.__exit__(None, None, None)
-    assert blas_threads() == 2
+    assert blas_threads() == ALL_BLAS_THREADS
 
 
 def test_blas_limit_may_end_in_another_thread():
     limit = one_blas_thread()
     limit.__enter__()
     call_in_another_thread(lambda: limit.__exit__(None, None, None))
-    assert blas_threads() == 2
+    assert blas_threads() == ALL_BLAS_THREADS
 
 
 def test_every_job_runs_once_on_several_threads():
@@ -99,7 +101,7 @@ def test_each_of_several_jobs_has_one_blas_thread():
 def test_single_job_has_all_blas_threads():
     threads = []
     run_parallel(lambda job: threads.append(blas_threads()), ["job"])
-    assert threads == [2]
+    assert threads == [ALL_BLAS_THREADS]
 
 
 def test_single_job_runs_in_the_calling_thread():
