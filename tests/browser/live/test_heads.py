@@ -16,6 +16,7 @@ SENTENCES = RECORD["sentences"]
 LAYERS, HEADS = len(SENTENCES[0]["percent"]), len(SENTENCES[0]["percent"][0])
 # The head that the page shows first.
 PRONOUN_HEAD, _ = real_model.strongest_heads()["Pronoun"]
+OTHER_HEAD = (28, 8)  # the layer and the index of a head that is not chosen at first
 STATUS = f"{FIGURE} output"
 # The enlarged heads that are visible.
 ENLARGED = """
@@ -122,17 +123,17 @@ def test_pointing_shows_a_head_and_clicking_keeps_it(open_page):
     assert_shows(visit, 9, 2)
     visit.page.mouse.move(0, 0)
     wait_for_head(visit, *PRONOUN_HEAD)
-    visit.page.mouse.click(*centre_of(visit, 28, 8))
+    visit.page.mouse.click(*centre_of(visit, *OTHER_HEAD))
     visit.page.mouse.move(0, 0)
-    wait_for_head(visit, 28, 8)
-    assert_shows(visit, 28, 8)
+    wait_for_head(visit, *OTHER_HEAD)
+    assert_shows(visit, *OTHER_HEAD)
     assert visit.page.get_by_label("head", exact=True).input_value() == "8"
 
 
 def test_chosen_small_picture_is_framed(open_page):
     visit = open_page(PAGE)
-    choose(visit, 28, 8)
-    x, y = centre_of(visit, 28, 8)
+    choose(visit, *OTHER_HEAD)
+    x, y = centre_of(visit, *OTHER_HEAD)
     frame = visit.page.locator(f"{FIGURE} .chosen").bounding_box()
     assert frame["x"] + frame["width"] / 2 == pytest.approx(x, abs=1)
     assert frame["y"] + frame["height"] / 2 == pytest.approx(y, abs=1)
