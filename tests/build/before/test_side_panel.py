@@ -123,11 +123,13 @@ def test_enlarged_stage_exists_once_per_head_before_the_next_word(name, matrices
 @each_panel
 def test_bars_are_as_long_as_the_probabilities(name):
     step, row = SIDE_PANELS[name].next_word
-    bars = cells_of(svgs_of(draw(name, "by-hand"))[-1], step)
-    for (_, word), (bar, *_) in bars.items():
-        width, full_width = float(bar.attributes["width"]), float(bar.attributes["data-full"])
-        probability = array_of(step)[row, word]
-        assert width == pytest.approx(full_width * probability, abs=0.01)
+    *_, next_word_picture = svgs_of(draw(name, "by-hand"))
+    bars = cells_of(next_word_picture, step)
+    assert len(bars) == len(VOCABULARY)
+    for (_, word), shapes_of_word in bars.items():
+        bar = shapes_of_word[0].attributes
+        expected_width = float(bar["data-full"]) * array_of(step)[row, word]
+        assert float(bar["width"]) == pytest.approx(expected_width, abs=0.01)
 
 
 @each_panel
