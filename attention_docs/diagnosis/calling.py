@@ -306,8 +306,8 @@ def layer_arguments(
     """
     names = description.names
     layout = settings.layout or "bnd"
-    query = layer_to_layout(call.query, layout)
-    key = layer_to_layout(call.key, layout)
+    query = exchange_layer_layout(call.query, layout)
+    key = exchange_layer_layout(call.key, layout)
     arguments: dict[str, Any] = {"query": query, "key": key}
     if "value" in names:
         arguments["value"] = key
@@ -348,10 +348,10 @@ def weight_arguments(call: LayerCall, description: Description) -> dict[str, Any
     return arguments
 
 
-def layer_to_layout(rows: Array, layout: str) -> Array:
-    """Convert (b, n, d) rows to a layout, or rows in the layout to (b, n, d).
+def exchange_layer_layout(rows: Array, layout: str) -> Array:
+    """Convert the rows of a layer from (b, n, d) to its layout, or back from the layout.
 
-    Both are the same, because swapping two axes twice changes nothing.
+    Both directions swap the same two axes, or none.
 
     Raises:
         UnsupportedError: if the layout has no axis of the batch.

@@ -11,14 +11,14 @@ from attention_docs.diagnosis.cases import SIGNIFICAND_BITS, Case, cases_within,
 from attention_docs.diagnosis.comparing import (
     changes_output,
     explains,
+    first_wrong_result,
     possible_conventions,
     shape_problem,
-    worst_difference,
 )
 from attention_docs.diagnosis.detecting import causal_case, detect
 from attention_docs.diagnosis.explaining import (
     MistakeSearch,
-    describe_worst_difference,
+    describe_wrong_result,
     first_wrong_step,
     with_identity_values,
 )
@@ -191,7 +191,7 @@ def judge(
     problem = shape_problem(case, outcome.results, settings) or "; ".join(outcome.problems)
     if problem:
         return verdict(WRONG, problem)
-    if worst_difference(case, outcome.results, case.expected(), settings) is None:
+    if first_wrong_result(case, outcome.results, case.expected(), settings) is None:
         return verdict(OK)
     for conventions in possible_conventions(case):
         if changes_output(case, conventions) and explains(case, outcome, conventions, settings):
@@ -266,7 +266,7 @@ def describe_nondeterminism(
 
     def differ(outcome: Outcome, other: Outcome) -> bool:
         """Whether two outcomes of the case differ by more than rounding."""
-        return worst_difference(case, outcome.results, other.results, settings) is not None
+        return first_wrong_result(case, outcome.results, other.results, settings) is not None
 
     if differ(third_outcome, second_outcome):
         return "its output differs from call to call, so turn off randomness such as dropout"
@@ -293,7 +293,7 @@ def right_outcome_in_new_process(
     outcome = worker.run(case, description, settings)
     if outcome.failure:
         return None
-    difference = worst_difference(case, outcome.results, case.expected(), settings)
+    difference = first_wrong_result(case, outcome.results, case.expected(), settings)
     return outcome if difference is None else None
 
 
@@ -348,7 +348,7 @@ def with_location(
     if verdict.status != WRONG or verdict.reason:
         return verdict
     case = verdict.case
-    reasons = [describe_worst_difference(case, outcome, settings)]
+    reasons = [describe_wrong_result(case, outcome, settings)]
     if isinstance(case.call, Call) and not case.compares_gradients:
         if not hints:
             probe = with_identity_values(case)

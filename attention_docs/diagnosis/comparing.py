@@ -55,7 +55,7 @@ def coarser_dtype(*dtypes: str) -> str:
     return min(dtypes, key=SIGNIFICAND_BITS.__getitem__)
 
 
-def worst_difference(
+def first_wrong_result(
     case: Case, results: dict[str, Array], expected: dict[str, Array], settings: Settings
 ) -> tuple[str, tuple[int, ...]] | None:
     """Return the name of the first wrong result, and the index of its largest error.
@@ -98,7 +98,7 @@ def coarser_precision(case: Case, outcome: Outcome, settings: Settings) -> str |
         if coarser_bits >= bits:
             continue
         trial = replace(settings, precision=dtype)
-        is_right = worst_difference(case, outcome.results, case.expected(), trial) is None
+        is_right = first_wrong_result(case, outcome.results, case.expected(), trial) is None
         if is_right and (dtype == "float32" or is_representable(output, coarser_bits)):
             return dtype
     return None
@@ -149,7 +149,7 @@ def explains(case: Case, outcome: Outcome, deviations: Deviations, settings: Set
     # Where a mistake hides all keys, the plain formula gives NaN instead of our zeros.
     is_hidden_row = (output == 0).all(axis=-1, keepdims=True) & np.isnan(actual)
     results = {"output": np.where(is_hidden_row, output, actual)}
-    return worst_difference(case, results, {"output": output}, float32_at_best(settings)) is None
+    return first_wrong_result(case, results, {"output": output}, float32_at_best(settings)) is None
 
 
 def float32_at_best(settings: Settings) -> Settings:
@@ -164,7 +164,9 @@ def changes_output(case: Case, deviations: Deviations) -> bool:
     if output is None or case.compares_gradients:
         return False
     results = {"output": output}
-    return worst_difference(case, results, case.expected(), float32_at_best(Settings())) is not None
+    return (
+        first_wrong_result(case, results, case.expected(), float32_at_best(Settings())) is not None
+    )
 
 
 @cache

@@ -16,11 +16,11 @@ from attention_docs.diagnosis.comparing import (
     explaining_mistakes,
     explaining_pairs,
     explains_with_conventions,
+    first_wrong_result,
     float32_at_best,
     result_label,
     shape_problem,
     typical_case,
-    worst_difference,
 )
 from attention_docs.diagnosis.recipe import Call, share_heads
 from attention_docs.diagnosis.report import OK, WRONG, Verdict
@@ -160,9 +160,9 @@ def lacks_effect(verdict: Verdict, mistakes: Mistakes) -> bool:
     )
 
 
-def describe_worst_difference(case: Case, outcome: Outcome, settings: Settings) -> str:
+def describe_wrong_result(case: Case, outcome: Outcome, settings: Settings) -> str:
     """Describe the number of a wrong result that differs most from the expected one."""
-    difference = worst_difference(case, outcome.results, case.expected(), settings)
+    difference = first_wrong_result(case, outcome.results, case.expected(), settings)
     assert difference
     name, index = difference
     actual = outcome.results[name][index]
@@ -197,10 +197,10 @@ def first_wrong_step(
     if not is_weighted_sum(case, outcome, weights):
         return "it is no weighted sum of the values, so look at what follows the softmax"
     expected = probe.expected()
-    if worst_difference(probe, probe_outcome.results, expected, settings) is None:
+    if first_wrong_result(probe, probe_outcome.results, expected, settings) is None:
         return "its weights are right, so the sum of the values is wrong"
     settings = float32_at_best(settings)
-    difference = worst_difference(probe, probe_outcome.results, expected, settings)
+    difference = first_wrong_result(probe, probe_outcome.results, expected, settings)
     if difference is None:
         return "its weights are off by too little to tell which step is wrong"
     _, worst_index = difference

@@ -11,7 +11,7 @@ from attention_docs.arrays import Array
 from attention_docs.diagnosis import calling
 from attention_docs.diagnosis.calling import Description, Settings
 from attention_docs.diagnosis.cases import Case
-from attention_docs.diagnosis.comparing import shape_problem, worst_difference
+from attention_docs.diagnosis.comparing import first_wrong_result, shape_problem
 from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.worker import Outcome, Worker
 
@@ -72,7 +72,7 @@ def is_same_failure(
         return bool(shape_problem(smaller_case, results, settings))
     if np.abs(expected["output"]).max() <= SMALLEST_SHOWN:
         return False
-    return worst_difference(smaller_case, results, expected, settings) is not None
+    return first_wrong_result(smaller_case, results, expected, settings) is not None
 
 
 def smaller_cases(case: Case) -> Iterator[Case]:
@@ -197,7 +197,7 @@ def describe_outcome(case: Case, outcome: Outcome, settings: Settings) -> str:
     )
     if problem:
         return problem
-    difference = worst_difference(case, outcome.results, case.expected(), settings)
+    difference = first_wrong_result(case, outcome.results, case.expected(), settings)
     if difference is None:
         return "right in a new process"
     name, index = difference

@@ -358,7 +358,7 @@ def output_from_layout(
     """Convert an output to a (b, h, m, d_v) array, or that of a layer to (b, m, d_model)."""
     result = libraries.to_numpy(output)
     if isinstance(case.call, LayerCall):
-        return calling.layer_to_layout(result, settings.layout or "bnd")
+        return calling.exchange_layer_layout(result, settings.layout or "bnd")
     return calling.from_layout(result, calling.output_layout(description, settings))
 
 
@@ -438,7 +438,7 @@ def expected_output_shape(
 ) -> tuple[int, ...]:
     """Return the shape of the right output in the function's layout."""
     if isinstance(case.call, LayerCall):  # without weights, so the output cannot be computed here
-        array = calling.layer_to_layout(case.call.query, settings.layout or "bnd")
+        array = calling.exchange_layer_layout(case.call.query, settings.layout or "bnd")
     else:
         layout = calling.output_layout(description, settings)
         array = calling.to_layout(case.expected()["output"], layout)
