@@ -20,9 +20,9 @@ from attention_docs.diagnosis.comparing import (
     coarser_precision,
     explaining_mistakes,
     explains,
+    first_wrong_result,
     float32_at_best,
     shape_problem,
-    worst_difference,
 )
 from attention_docs.diagnosis.libraries import LoadError
 from attention_docs.diagnosis.recipe import Call
@@ -217,7 +217,7 @@ def is_right(case: Case, outcome: Outcome, settings: Settings) -> bool:
     if outcome.failure:
         return False
     settings = float32_at_best(settings)
-    return worst_difference(case, outcome.results, case.expected(), settings) is None
+    return first_wrong_result(case, outcome.results, case.expected(), settings) is None
 
 
 def is_right_in_some_precision(case: Case, outcome: Outcome, settings: Settings) -> bool:
@@ -263,7 +263,7 @@ def detect_precision(case: Case, outcome: Outcome, settings: Settings) -> Settin
     """Return the settings, with the precision if it is coarser than the dtype of the arguments."""
     if settings.is_always_causal:
         case = causal_case(case)
-    if worst_difference(case, outcome.results, case.expected(), settings) is None:
+    if first_wrong_result(case, outcome.results, case.expected(), settings) is None:
         return settings
     return replace(settings, precision=coarser_precision(case, outcome, settings))
 
@@ -280,8 +280,9 @@ def detect_mask(
 ) -> Settings:
     """Return the settings with what a mask means: its shape, and what True or a number does.
 
-    A case with a mask is called with each kind of mask, until mistakes that explain the function
-    without a mask, or none, explain the result.
+    A case with a mask is called with one kind of mask after the other. The first kind with which
+    the result is right is taken. A function that is wrong without a mask, too, need not be right:
+    its result may have the mistakes that explain the case without a mask.
 
     Args:
         worker: calls the function.
