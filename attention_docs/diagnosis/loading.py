@@ -259,13 +259,14 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     try:
         parameters = inspect.signature(signature_owner).parameters.values()
     except (TypeError, ValueError):  # a function that is written in C
-        keywords = getattr(function, "keywords", {})  # of a partial
+        keywords = getattr(function, "keywords", {})  # the arguments that a partial sets
         return DEFAULT_PARAMETERS | {
             name: inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=value)
             for name, value in keywords.items()
         }
     by_name = {p.name: p for p in parameters if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)}
-    return dict(DEFAULT_PARAMETERS) if parameters and not by_name else by_name
+    takes_only_var_arguments = parameters and not by_name
+    return dict(DEFAULT_PARAMETERS) if takes_only_var_arguments else by_name
 
 
 def positional_inputs(

@@ -133,8 +133,8 @@ def with_permuted_masks(order: Callable[[Array, int, int], Array]) -> StepFuncti
     """Return a replacement of the step "mask" that exchanges the masks of sequences.
 
     Args:
-        order: takes the indices of the sequences, arange(b), and the sizes b and h; returns (b, h)
-            indices of the sequence whose mask is applied to each sequence and head.
+        order: given arange(b), b and h, returns the (b, h) indices of the sequences whose masks
+            are applied to each sequence and head.
     """
 
     def permuted_mask(call: Call) -> Array:
@@ -263,9 +263,10 @@ def merge_without_transpose(output: Array) -> Array:
 
 
 def exchange_sequences_and_heads(output: Array) -> Array:
-    """Merge heads as if their axis came before the axis of the sequences."""
+    """Merge (b, h, n, d) outputs as if they were (h, b, n, d), without exchanging the axes."""
     b, h, n, d = output.shape
-    return output.reshape(h, b, n, d).swapaxes(1, 2).reshape(b, n, h * d)
+    misread_output = output.reshape(h, b, n, d)
+    return misread_output.swapaxes(1, 2).reshape(b, n, h * d)
 
 
 def unpack_by_head(weights: dict[str, Array], heads: int) -> dict[str, Array]:
