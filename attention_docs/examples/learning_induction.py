@@ -88,10 +88,12 @@ from attention_docs.tasks import induction
 TITLE = "Two layers learn induction"
 SOURCE = "our own; the task: Olsson and others 2022"
 
-TWO = Model(vocabulary=9, length=8, width=16, d_k=16, layers=2, is_causal=True)
-ONE = replace(TWO, layers=1)
+D_K = 16
+TWO_LAYERS = Model(vocabulary=9, length=8, width=16, d_k=D_K, layers=2, is_causal=True)
+ONE_LAYER = replace(TWO_LAYERS, layers=1)
 RATE = 1 / 100
 STEPS, EVERY = 250, 25
+TOKENS_TO_GUESS_FROM = [5.0, 6.0]  # five, or six if the last token repeats the first
 
 LOSS = "the mean of −log p, where p is the probability of the right token, with {} of attention"
 ACCURACY = "the percentage of right tokens that have the largest logit, with {} of attention"
@@ -104,10 +106,10 @@ FORMULAS = {
     "guesses": "log 5 and log 6",
     "tokens": "the first sequence of the test",
     "answer": "the token that followed the earlier occurrence of the last token",
-    "weights1": f"softmax(Q Kᵀ / √{TWO.d_k}) of this sequence in layer 1, after {STEPS} steps",
-    "weights2": f"softmax(Q Kᵀ / √{TWO.d_k}) of this sequence in layer 2, after {STEPS} steps",
-    "position_scores": f"(W_P W_Q1) (W_P W_K1)ᵀ / √{TWO.d_k}, after {STEPS} steps",
-    "match_scores": f"(W_E W_Q2) (W_E W_V1 W_K2)ᵀ / √{TWO.d_k}, after {STEPS} steps",
+    "weights1": f"softmax(Q Kᵀ / √{D_K}) of this sequence in layer 1, after {STEPS} steps",
+    "weights2": f"softmax(Q Kᵀ / √{D_K}) of this sequence in layer 2, after {STEPS} steps",
+    "position_scores": f"(W_P W_Q1) (W_P W_K1)ᵀ / √{D_K}, after {STEPS} steps",
+    "match_scores": f"(W_E W_Q2) (W_E W_V1 W_K2)ᵀ / √{D_K}, after {STEPS} steps",
     "accuracy_without_1": f"accuracy_two after {STEPS} steps, with W_V1 = 0",
     "accuracy_without_2": f"accuracy_two after {STEPS} steps, with W_V2 = 0",
 }
@@ -121,10 +123,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """
     test = induction(RandomState(seed=2), batch_size=256)
     results_one, results_two = (
-        [evaluate(model, weights, test) for weights in checkpoints(model)] for model in (ONE, TWO)
+        [evaluate(model, weights, test) for weights in checkpoints(model)]
+        for model in (ONE_LAYER, TWO_LAYERS)
     )
-    weights = checkpoints(TWO)[-1]
-    run = TWO.run(weights, test.tokens[:1])
+    weights = checkpoints(TWO_LAYERS)[-1]
+    run = TWO_LAYERS.run(weights, test.tokens[:1])
     without_1 = {**weights, "W_V1": 0 * weights["W_V1"]}
     without_2 = {**weights, "W_V2": 0 * weights["W_V2"]}
     written_by_first_layer = weights["W_E"] @ weights["W_V1"]
@@ -134,15 +137,15 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "loss_two": numpy.array([loss for loss, _ in results_two]),
         "accuracy_one": numpy.array([accuracy for _, accuracy in results_one]),
         "accuracy_two": numpy.array([accuracy for _, accuracy in results_two]),
-        "guesses": numpy.log(numpy.array([5.0, 6.0])),
+        "guesses": numpy.log(numpy.array(TOKENS_TO_GUESS_FROM)),
         "tokens": numpy.argmax(test.tokens[0], axis=-1),
         "answer": numpy.argmax(test.targets[0, -1]),
         "weights1": run.steps[0].weights[0],
         "weights2": run.steps[1].weights[0],
         "position_scores": layer_scores(weights, 1, weights["W_P"], weights["W_P"]),
         "match_scores": layer_scores(weights, 2, weights["W_E"], written_by_first_layer),
-        "accuracy_without_1": numpy.array(evaluate(TWO, without_1, test)[1]),
-        "accuracy_without_2": numpy.array(evaluate(TWO, without_2, test)[1]),
+        "accuracy_without_1": numpy.array(evaluate(TWO_LAYERS, without_1, test)[1]),
+        "accuracy_without_2": numpy.array(evaluate(TWO_LAYERS, without_2, test)[1]),
     }
     return {name: xp.asarray(array) for name, array in computed.items()}
 
@@ -157,4 +160,4 @@ def checkpoints(model: Model) -> list[Weights]:
 def layer_scores(weights: Weights, layer: int, x_q: Array, x_kv: Array) -> Array:
     """Return the scaled scores of a layer, with queries from `x_q` and keys from `x_kv`."""
     queries, keys = x_q @ weights[f"W_Q{layer}"], x_kv @ weights[f"W_K{layer}"]
-    return queries @ keys.T / TWO.d_k**0.5
+    return queries @ keys.T / D_K**0.5

@@ -79,7 +79,7 @@ import numpy
 from numpy.random import RandomState
 
 from attention_docs.arrays import Array
-from attention_docs.examples.learning_induction import TWO
+from attention_docs.examples.learning_induction import TWO_LAYERS
 from attention_docs.examples.learning_reverse import MODEL
 from attention_docs.learning import Model, Weights, evaluate, train
 from attention_docs.tasks import Task, induction, reverse, walk
@@ -136,8 +136,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "log_2": numpy.log(numpy.array(2.0)),
         **learning_curve("no_positions", replace(MODEL, has_positions=False), reverse),
         **learning_curve("no_residual", replace(MODEL, has_residual=False), reverse),
-        **learning_curve("induction_no_positions", replace(TWO, has_positions=False), induction),
-        **learning_curve("induction_no_residual", replace(TWO, has_residual=False), induction),
+        **learning_curve(
+            "induction_no_positions", replace(TWO_LAYERS, has_positions=False), induction
+        ),
+        **learning_curve(
+            "induction_no_residual", replace(TWO_LAYERS, has_residual=False), induction
+        ),
         **learning_curve("wide", WIDE, reverse, embedding_scale=EMBEDDING_SCALE),
         **learning_curve("wide_unscaled", WIDE_UNSCALED, reverse, embedding_scale=EMBEDDING_SCALE),
         "wide_accuracy_by_seed": accuracy_by_seed(WIDE),
