@@ -127,7 +127,11 @@ SOURCE = "003_e3f694db51754fdb.txt, “Masked Attention Probabilities”"
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Mask the scores before the softmax, and the weights after it, and compare the weights."""
+    """Mask the scores before the softmax, and the weights after it, and compare the weights.
+
+    `masked` are the masked scores. `kept` are the weights without those that the mask hides, and
+    `kept_sum` is what is left of 1 in each row. `weight_2_5` is the largest weight that is hidden.
+    """
     q, k, v = (array[0, ...] for array in projections(xp, *inputs(xp)))
     mask = window_mask(q.shape[0], left=1, right=1, xp=xp)
     unmasked = attention_steps(q, k, v)
