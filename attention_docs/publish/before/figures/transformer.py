@@ -105,25 +105,29 @@ def two_stacks(steps_of: StepsOf) -> Html:
 def _draw_stack(x: float, bottom: float, parts: Sequence[Part]) -> list[str]:
     """Draw parts one above the other, with an arrow to each from the one below it.
 
-    The lowest part is the words of a sentence. A sublayer also has a residual connection, which
-    goes round its left side to the norm.
+    The lowest part is the words of a sentence. A sublayer also has a norm.
     """
     body = []
     centre = x + WIDTH / 2
     for level, part in enumerate(parts):
         y = bottom - level * LEVEL
         body.append(box(x, y - HEIGHT, WIDTH, part.name, part.role, bold=level == 0))
-        norm_y = y - part.height
-        if part.norm_output:
-            norm = f"sum, norm: {part.norm_output}"
-            body.append(box(x, norm_y, WIDTH, norm, height=NORM_HEIGHT))
         if level > 0:
             body.append(arrow([(centre, y + LEVEL - parts[level - 1].height), (centre, y)]))
         if part.norm_output:
-            start_y, end_y = y + RESIDUAL_BELOW, norm_y + NORM_HEIGHT / 2
-            left = x - RESIDUAL_LEFT
-            body.append(arrow([(centre, start_y), (left, start_y), (left, end_y), (x, end_y)]))
+            body += _draw_norm(x, y, part)
     return body
+
+
+def _draw_norm(x: float, y: float, part: Part) -> list[str]:
+    """Draw the norm on top of a sublayer, and the residual connection round its left side."""
+    norm_y = y - part.height
+    centre, left = x + WIDTH / 2, x - RESIDUAL_LEFT
+    start_y, end_y = y + RESIDUAL_BELOW, norm_y + NORM_HEIGHT / 2
+    return [
+        box(x, norm_y, WIDTH, f"sum, norm: {part.norm_output}", height=NORM_HEIGHT),
+        arrow([(centre, start_y), (left, start_y), (left, end_y), (x, end_y)]),
+    ]
 
 
 @site_figure

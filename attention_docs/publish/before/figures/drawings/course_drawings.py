@@ -39,6 +39,7 @@ ARC_HEAD_LENGTH, ARC_HEAD_HALF_WIDTH = 8, 4
 AXIS_LENGTH, UNIT, PLANE_HEAD = 2, 90, (9, 4)
 ARROW_NAME_GAP = 6  # from the tip of an arrow to its name, to the right and up
 ROW_HEIGHT = 24
+SPACE_ABOVE_ROW = 3 * LINE_HEIGHT  # for the labels of its columns
 NAME_MARGIN, NAME_GAP = 4, 8  # before the name of a labelled row, and after it
 # The widths of the numbers of a row and of a matrix, and the room for the labels of the row.
 ROW_CELL_WIDTH, MATRIX_CELL_WIDTH, ROW_LABELS_WIDTH = 50, 56, 76
@@ -187,7 +188,7 @@ def labelled_rows_panel(name: str, rows: Sequence[LabelledRow]) -> Panel:
     body = []
     descriptions = []
     right_ends = []
-    y = 3 * LINE_HEIGHT
+    y = SPACE_ABOVE_ROW
     for row in rows:
         grid = cells.Grid(left, y, cell, *row.numbers.shape)
         body.append(_draw_labelled_row(row, grid))
@@ -195,8 +196,8 @@ def labelled_rows_panel(name: str, rows: Sequence[LabelledRow]) -> Panel:
         pairs = zip(row.labels, row.numbers[0].tolist(), strict=True)
         in_words = ", ".join(f"{text} {number(value)}" for text, value in pairs)
         descriptions.append(f"{row.name}: {in_words}.")
-        y += ROW_HEIGHT + 3 * LINE_HEIGHT
-    width, height = max(right_ends), y - 3 * LINE_HEIGHT
+        y += ROW_HEIGHT + SPACE_ABOVE_ROW
+    width, height = max(right_ends), y - SPACE_ABOVE_ROW
     body.append(label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"))
     return Panel(width, height, "".join(body), " ".join(descriptions), name=name)
 
