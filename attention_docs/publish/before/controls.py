@@ -162,13 +162,16 @@ def short_number(number: Decimal) -> str:
 
 
 def training_html(reference: str, name: str, value: Array, count: int) -> str:
-    """Return the HTML of a control that repeats an example up to `count` times.
+    """Return the HTML of a control that trains: it repeats a step of training up to `count` times.
 
     Args:
-        reference: the reference to an input, whose edit starts the repetitions over.
+        reference: the reference to an input of the example. Editing it starts the training over.
         name: the name of the control.
         value: the number of the input.
-        count: the largest number of repetitions.
+        count: the largest number of steps.
+
+    Raises:
+        ValueError: if the example has no `iteration`, which repeats its step.
     """
     example = reference.partition(".")[0]
     if not hasattr(examples.load(example), "iteration"):

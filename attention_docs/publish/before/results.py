@@ -24,7 +24,7 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
 
     Raises:
         LookupError: if the file or a key is unknown; the message lists the known ones.
-        ValueError: if the reference leads to several values without keys for a row.
+        ValueError: if the reference leads to rows that have no names.
     """
     data = look_up_result(reference, folder)
     rows = list(named_rows(data))

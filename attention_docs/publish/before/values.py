@@ -101,8 +101,8 @@ def resolve_caption(markdown: str, macros: Macros) -> str:
     r"""Replace the macros of a figure's caption.
 
     Raises:
-        LookupError: if a macro is wrong. The page reports the error at its `\figure`.
-        ValueError: likewise.
+        LookupError: if a macro, or what its argument names, is unknown.
+        ValueError: if the argument of a macro is malformed.
     """
     return substitute(markdown, lambda macro, context: expand(macro, context, macros))
 
