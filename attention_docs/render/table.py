@@ -23,8 +23,9 @@ DIGIT_WIDTH = 0.5
 SUPERSCRIPT_SCALE = 0.7
 # A letter over a column, in em of the numbers.
 LETTER_WIDTH = 0.32
-# Words over more columns are vertical on phones, unless they are about as narrow as numbers.
-MAX_LEVEL_COLUMNS = 4
+# More labels over columns are vertical on phones, unless they are about as narrow as the numbers.
+MAX_HORIZONTAL_LABELS = 4
+ABOUT_AS_NARROW = 2  # characters
 
 
 class Labels(NamedTuple):
@@ -167,7 +168,8 @@ def _classes(cells: np.ndarray, labels: Labels) -> str:
     """Return the CSS classes of a table; many wide column labels are vertical on phones."""
     widest_number = max(len(cell) for cell in cells.flat)
     widest_label = max(map(len, labels.columns), default=0)
-    are_vertical = len(labels.columns) > MAX_LEVEL_COLUMNS and widest_label > widest_number + 2
+    are_wide = widest_label > widest_number + ABOUT_AS_NARROW
+    are_vertical = len(labels.columns) > MAX_HORIZONTAL_LABELS and are_wide
     classes = {
         "matrix": True,
         "labelled": any(labels),
