@@ -9,8 +9,8 @@ import results
 from attention_docs.model.gguf_file import read_gguf
 from attention_docs.model.record import TEXTS, file_description, record, weights_file
 
-# The comparison with transformers runs if all of these packages are installed.
-ENGINE = ("torch", "transformers", "accelerate")
+# The comparison with transformers needs all of them.
+TRANSFORMERS_PACKAGES = ("torch", "transformers", "accelerate")
 
 
 def main():
@@ -22,7 +22,7 @@ def main():
     result = {**results.metadata(), "file": file_description(path), "sizes": sizes_of(model)}
     start = time.perf_counter()
     result.update(record(model, tokenizer))
-    if all(map(importlib.util.find_spec, ENGINE)):
+    if all(map(importlib.util.find_spec, TRANSFORMERS_PACKAGES)):
         result["independent"] = compare_with_transformers(path, model, tokenizer)
     result["seconds"] = {"read": read_seconds, "measure": time.perf_counter() - start}
     results.write(result)
