@@ -72,7 +72,7 @@ class BlasLimit:
     """
 
     def __init__(self) -> None:
-        """Start without callers, so without a limit."""
+        """Count no callers at first. BLAS is limited to one thread while there are any."""
         self.lock = threading.Lock()
         self.callers = 0
 
