@@ -16,6 +16,7 @@ SENTENCES = RECORD["sentences"]
 LAYERS, HEADS = len(SENTENCES[0]["percent"]), len(SENTENCES[0]["percent"][0])
 # The head that the page shows first.
 PRONOUN_HEAD, _ = real_model.strongest_heads()["Pronoun"]
+MIDDLE_LAYER = 16
 OTHER_HEAD = (28, 8)  # the layer and the index of a head that is not chosen at first
 STATUS = f"{FIGURE} output"
 # The enlarged heads that are visible.
@@ -29,7 +30,7 @@ ENLARGED = """
     })
 """
 # The shapes of the small pictures of all heads.
-SMALL = (
+SMALL_PICTURES = (
     "[...document.querySelectorAll('.all-heads .small path')].map(path => path.getAttribute('d'))"
 )
 
@@ -97,14 +98,14 @@ def test_numbers_without_a_head_change_nothing(open_page):
         assert_shows(visit, 4, 7)
 
 
-def test_each_sentence_shows_its_tokens_and_all_of_its_heads(open_page):
+def test_each_sentence_shows_its_tokens_and_small_pictures_of_all_heads(open_page):
     visit = open_page(PAGE)
     for head, sentence in enumerate(SENTENCES):
         visit.page.get_by_label("sentence").select_option(sentence["text"])
-        choose(visit, 16, head)
-        assert_shows(visit, 16, head, sentence)
+        choose(visit, MIDDLE_LAYER, head)  # another head for each sentence
+        assert_shows(visit, MIDDLE_LAYER, head, sentence)
         small = real_model.small_pictures(sentence)
-        assert visit.page.evaluate(SMALL) == re.findall(r' d="([^"]*)"', small)
+        assert visit.page.evaluate(SMALL_PICTURES) == re.findall(r' d="([^"]*)"', small)
 
 
 def test_each_kind_is_shown_on_its_sentence(open_page):
