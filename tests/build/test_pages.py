@@ -92,14 +92,16 @@ TEST_YOURSELF = (ROOT / "docs" / "course" / "test_yourself.md").read_text(encodi
 QUESTION_AND_ANSWER = re.compile(
     r'\\ask\{(.+?) \|.*?\?\?\? info "Answer: (.*?)(?=\n## |\Z)', re.DOTALL
 )
+QUESTION_COUNT = 9
 # The question for the next word refers to a row of probabilities, and its answer to the largest one.
 ANSWERS = {"course_test.probabilities[4]": "course_test.probabilities[4,6]"}
 
 
 def test_every_question_has_a_folded_answer():
     questions = QUESTION_AND_ANSWER.findall(TEST_YOURSELF)
-    assert len(questions) == TEST_YOURSELF.count("\\ask{") == 9
-    assert TEST_YOURSELF.count('??? info "Answer: ') == 9
+    assert len(questions) == QUESTION_COUNT
+    assert TEST_YOURSELF.count("\\ask{") == QUESTION_COUNT
+    assert TEST_YOURSELF.count('??? info "Answer: ') == QUESTION_COUNT
 
 
 def test_every_answer_shows_the_number_that_is_asked_for():

@@ -23,9 +23,9 @@ def test_joined_sequences_change_every_printed_row():
 
 
 def test_most_similar_key_may_lack_the_largest_weight():
-    steps, second_query = examples.steps("batched_attention"), 1
-    most_similar = steps["cosines"][second_query].argmax()
-    assert most_similar != steps["weights"][second_query].argmax()
+    steps = examples.steps("batched_attention")
+    cosines, weights = steps["cosines"][1], steps["weights"][1]  # of the second query
+    assert cosines.argmax() != weights.argmax()
 
 
 def test_injected_query_finds_the_equal_key():

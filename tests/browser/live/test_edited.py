@@ -91,7 +91,7 @@ def accessible_texts(visit):
 @pytest.mark.parametrize(("page", "example"), PAGES)
 def test_screen_reader_gets_no_stale_number(open_page, page, example):
     visit = open_page(page)
-    visit.page.keyboard.press("Tab")
+    visit.page.keyboard.press("Tab")  # adds the tab stops, which speak a number each
     visit.page.wait_for_selector(".live-stop", state="attached")
     visit.page.evaluate(FOCUS_TAB_STOPS)
     visit.page.wait_for_selector(".live-card", state="detached")

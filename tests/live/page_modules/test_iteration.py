@@ -36,7 +36,7 @@ TRAIN = """
     ("rate", "counts"),
     [(0.01, [200]), (0.03, [0, 1, 10, 100, 200]), (0.1, [100]), (0.3, [50]), (1.0, [1, 10])],
 )
-def test_repeated_step_shows_digits_of_training_in_python(rate, counts):
+def test_training_in_the_page_shows_the_digits_of_python(rate, counts):
     data = {"json": page_graph("course_training"), "rate": rate, "counts": counts}
     shown = in_node(TRAIN, data)["shown"]
     for count, steps in shown_after_training(rate, counts).items():
