@@ -233,7 +233,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Return the masks of the keys that each token attends to, chosen by the indexer or otherwise.
+    """Choose keys by the indexer and in other ways, and attend to the chosen ones.
 
     Steps that begin with `missed` are the dense weight of the keys that a choice leaves out.
     """

@@ -245,9 +245,10 @@ def ablate(xp: ModuleType, x: Array, part: str | None) -> Array:
 
 
 def count_correct(xp: ModuleType, probabilities: Array, right_words: list[int]) -> Array:
-    """Count, for each part left out, the words whose next word alone has the largest probability.
+    """Return how many words each incomplete model continues correctly.
 
-    The axes of `probabilities` are the part, the word and the next word, (11, 5, 9).
+    `probabilities`, (11, 5, 9), has an axis for the part that is left out, one for the word and one
+    for the next word. A word counts if its right next word is likelier than every other one.
     """
     # Rounded, so that the probabilities of a tie, which can differ by rounding errors, are equal.
     rounded = round_off(xp, probabilities)

@@ -61,7 +61,10 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Return the positions `E`, their rotation by `SHIFT` positions, and their dot products."""
+    """Return the positions `E`, their rotation by `SHIFT` positions, and their dot products.
+
+    `shifted_scores` are the products of each position with each rotated one.
+    """
     e = sinusoidal_positions(LENGTH, D_MODEL, BASE, xp=xp)
     rotation = position_rotation(SHIFT, D_MODEL, BASE, xp=xp)
     shifted = e[:-SHIFT, :] @ rotation.T
