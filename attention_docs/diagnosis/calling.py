@@ -211,7 +211,7 @@ def input_arguments(call: Call, description: Description, settings: Settings) ->
 
 
 def mask_arguments(call: Call, description: Description, settings: Settings) -> dict[str, Any]:
-    """Return the boolean mask and the bias of a call, by our names.
+    """Return the boolean mask of a call as the argument `mask`, and its float mask as `bias`.
 
     Raises:
         UnsupportedError: if the function takes no such mask or bias.
@@ -223,7 +223,8 @@ def mask_arguments(call: Call, description: Description, settings: Settings) -> 
     elif description.is_required("mask"):
         arguments["mask"] = None
     if call.bias is not None:
-        if not settings.adds_masks and names.get("bias") == names.get("mask"):
+        takes_both_as_one = names.get("bias") == names.get("mask")
+        if takes_both_as_one and not settings.adds_masks:
             raise UnsupportedError("its masks are boolean, so that each nonzero number is True")
         arguments["bias"] = mask_to_layout(call.bias, settings.layout or "bhnd")
     return arguments

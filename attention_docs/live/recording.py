@@ -56,10 +56,10 @@ def attempt(name: str, flipped_read: int | None = None) -> Recording:
 
 
 def run(name: str, recording: Recording) -> Recording:
-    """Run an example on the tape of a recording, and store its steps or its error in it.
+    """Run an example on the tape of a recording, and return the recording with its steps.
 
-    Returns:
-        the same recording.
+    If the example has an `iteration`, which repeats a step of training, its state is stored too. An
+    error is stored instead of raised, because an edit may lead to it, as it does in Python.
     """
     try:
         iteration = getattr(examples.load(name), "iteration", None)
