@@ -169,7 +169,7 @@ def page_title(page: str, site_name: str) -> str:
 
 
 def read_style(site: Path, project: Project) -> Style:
-    """Read the site's icon, and the colours of its light scheme, from its files."""
+    """Read the site's icon, the colours of its light scheme and the rules for diagrams."""
     style_sheet = (site / STYLE_SHEET).read_text(encoding="utf-8")
     theme_sheets = [path.read_text(encoding="utf-8") for path in site.glob(THEME_STYLE_SHEETS)]
     return Style(

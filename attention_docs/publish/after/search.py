@@ -59,7 +59,7 @@ def with_worker(page: str, *, offline: bool = False) -> str:
 
 
 def write_index(site: Path, pages: Mapping[str, str], *, offline: bool = False) -> None:
-    """Complete a site's search index, and move its sections to documents.json.
+    """Add search terms to a site's index, and move its sections to documents.json.
 
     The offline site keeps them in the index, for the theme's worker. Zensical's index, which has
     another name, stays as it is.

@@ -288,7 +288,10 @@ def _draw_markers(curve: Curve, plot: Plot) -> str:
 
 
 def _axis_data(plot: Plot) -> str:
-    """Return the ends of the y axis as text, by which the page's script moves edited points."""
+    """Return the y axis as text, by which the page's script moves edited points.
+
+    It has the first and the last number, the pixels of a unit, the ends on paper, and the scale.
+    """
     ends = plot.y.ticks[0], plot.y.ticks[-1], plot.y.unit, plot.bottom, plot.top
     return " ".join(f"{end:g}" for end in ends) + (" logarithmic" if plot.y.logarithmic else "")
 

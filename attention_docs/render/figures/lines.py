@@ -173,7 +173,10 @@ class Lines(NamedTuple):
         return fans, [self.draw_key_name(column) for column in columns]
 
     def draw_query(self, query: int) -> tuple[list[str], list[str]]:
-        """Return a fan for each key, with its name, line and weight, and the names of queries."""
+        """Return the shapes of each key, which fade together, and the names of all queries.
+
+        The shapes of a key are its name, the line from the drawn query, and its weight.
+        """
         rows, columns = map(range, self.matrix.shape)
         fans = [
             self.draw_key_name(column)

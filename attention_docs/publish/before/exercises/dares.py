@@ -210,7 +210,7 @@ def number_at(reference: str, steps_of: StepsOf) -> float:
 
 
 def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[float]]:
-    """Return the literals that an answer changes, with its numbers, by their places in the code.
+    """Return the inputs that an answer changes, with its numbers set, by their places in the code.
 
     Args:
         answer: the numbers to set, by references such as `course_mask.W_K[6,2]`.
@@ -226,7 +226,7 @@ def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[f
         literal = recording.tape.nodes[recording.steps[step].node].literal
         position = find_literal(literal)
         if position is None:
-            raise ValueError(f"{reference} is not an input; expected a number of an input")
+            raise ValueError(f"{reference} is computed; expected a number of an input")
         # Two numbers of an answer may be in the same literal.
         array = edited.setdefault(position, np.array(literal, dtype=float))
         array[tuple(map(int, index.split(",")))] = number
