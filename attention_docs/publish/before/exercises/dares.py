@@ -226,7 +226,7 @@ def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[f
         literal = recording.tape.nodes[recording.steps[step].node].literal
         position = find_literal(literal)
         if position is None:
-            raise ValueError(f"{reference} is computed; expected a number of an input")
+            raise ValueError(f"{reference} is not an input; expected a number of one")
         # Two numbers of an answer may be in the same literal.
         array = edited.setdefault(position, np.array(literal, dtype=float))
         array[tuple(map(int, index.split(",")))] = number
