@@ -25,7 +25,7 @@ def arrowhead(base: Point, tip: Point, half_width: float, **attributes: object) 
         (base[0] + across_x, base[1] + across_y),
         (base[0] - across_x, base[1] - across_y),
     )
-    path = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in corners) + "z"
+    path = "M" + "L".join(f"{round(x, 1):g} {round(y, 1):g}" for x, y in corners) + "z"
     return element("path", d=path, **attributes)
 
 
