@@ -235,8 +235,11 @@ def test_unknown_figure_error_lists_all_names():
 
 
 def test_duplicate_figure_name_is_refused():
-    with pytest.raises(ValueError, match=r"figure 'course_words' is in both .*course and .*course"):
-        site_figure(FIGURES["course_words"])
+    def course_words(steps_of):
+        raise AssertionError("a refused figure is not drawn")
+
+    with pytest.raises(ValueError, match=r"figure 'course_words' is in both .*course and .*pages"):
+        site_figure(course_words)
 
 
 def test_every_figure_is_on_exactly_one_page():
