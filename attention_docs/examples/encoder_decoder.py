@@ -559,7 +559,6 @@ class Transformer:
         _, network_output = self.feed_forward(cross_normed)
         output = self.layer_norm(cross_normed + network_output)
         logits = output @ self.w_vocabulary
-        d_k = cross_attention.Q.shape[-1]
         return {
             "Y": y,
             **matrix_steps("decoder", self.decoder),
@@ -567,8 +566,8 @@ class Transformer:
             "decoder_attended": self_attention.output,
             "decoder_normed": normed,
             **matrix_steps("cross", self.cross),
-            "cross_W_Q_1": self.cross.W_Q[:, :d_k],  # the columns of head 1
-            "cross_W_K_1": self.cross.W_K[:, :d_k],
+            "cross_W_Q_1": self.cross.W_Q[:, :3],  # the columns of head 1
+            "cross_W_K_1": self.cross.W_K[:, :3],
             "cross_Q_1": cross_attention.Q[0, :, :],
             "cross_K_1": cross_attention.K[0, :, :],
             "cross_scaled_1": cross_attention.attention.scaled[0, :, :],
@@ -595,8 +594,7 @@ class Transformer:
     def feed_forward(self, rows: Array) -> tuple[Array, Array]:
         """Return the hidden layer after its ReLU, and the output of the network."""
         hidden_inputs = rows @ self.w_1
-        zeros = self.xp.zeros_like(hidden_inputs)
-        hidden = self.xp.where(hidden_inputs > 0, hidden_inputs, zeros)
+        hidden = self.xp.where(hidden_inputs > 0, hidden_inputs, self.xp.zeros_like(hidden_inputs))
         return hidden, hidden @ self.w_2
 
 

@@ -79,10 +79,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Return the loss and its gradients, and what two steps of Adam change.
-
-    `mean` and `square` are Adam's averages of the gradient and of its square after the first step.
-    """
+    """Return the loss, its gradients, two steps of Adam, and its averages `mean` and `square`."""
     b, w, y = (xp.asarray(matrix, dtype=xp.float64) for matrix in (B, W_VOCABULARY, ANSWER))
     transpose = xp.matrix_transpose
     loss, d_logits = cross_entropy(b @ w, y)

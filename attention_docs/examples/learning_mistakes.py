@@ -95,7 +95,7 @@ EMBEDDING_SCALE = MODEL.width**0.5
 SEEDS, EARLY = range(10, 16), 40
 WALK = Model(vocabulary=6, length=8, width=16, d_k=8, is_causal=True)
 UNMASKED = replace(WALK, is_causal=False)
-unshifted_walk = partial(walk, shift=0)  # asks for the token itself, not for the next one
+unshifted_walk = partial(walk, shift=0)
 
 MODELS = {
     "no_positions": "of the model without W_P",
@@ -127,10 +127,7 @@ FORMULAS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Train each variant of the models, and return its losses and its percentages of right tokens.
-
-    Steps that end in `_used` test the same weights as the step before with the right mask or task.
-    """
+    """Train each variant of the models, and return its losses and percentages of right tokens."""
     computed = {
         "step": numpy.arange(0, 101, 10),
         "log_2": numpy.log(numpy.array(2.0)),
@@ -166,13 +163,8 @@ def learning_curve(
 ) -> dict[str, Array]:
     """Train a model on a task, and return its losses and percentages of right tokens as steps.
 
-    Args:
-        name: the name of the step with the losses; the step with the percentages adds `_accuracy`.
-        model: the model that is trained.
-        task: the task that it is trained on.
-        embedding_scale: the factor of the initial embeddings.
-        test_model: the model that uses the weights in the test; None for `model`.
-        test_task: the task of the test; None for `task`.
+    The steps are called `name` and `name`_accuracy. The initial embeddings are multiplied by
+    `embedding_scale`. The weights can be tested in another model or on another task.
     """
     results = evaluate_checkpoints(
         model, task, embedding_scale, test_model or model, test_task or task
@@ -186,20 +178,18 @@ def evaluate_checkpoints(
     model: Model, task: Task, embedding_scale: float, test_model: Model, test_task: Task
 ) -> list[tuple[float, int]]:
     """Return the test loss and the percentage of right tokens at each checkpoint of a training."""
-    test = test_task(RandomState(seed=2), batch_size=256)
-    return [
-        evaluate(test_model, weights, test) for weights in checkpoints(model, task, embedding_scale)
-    ]
+    test = test_task(RandomState(2), batch_size=256)
+    run = checkpoints(model, task, embedding_scale)
+    return [evaluate(test_model, weights, test) for weights in run]
 
 
 @cache
 def accuracy_by_seed(model: Model) -> Array:
     """Return the percentage of right tokens after `EARLY` steps, for each seed in `SEEDS`."""
-    test = reverse(RandomState(seed=2), batch_size=256)
+    test = reverse(RandomState(2), batch_size=256)
     percentages = []
     for seed in SEEDS:
         initial = model.initial_weights(seed, EMBEDDING_SCALE)
-        # With another seed, the batches do not repeat the random numbers of the initial weights.
         training = train(model, initial, reverse, RATE, seed=seed + 10)
         weights = next(islice(training, EARLY, None))
         _, percentage = evaluate(model, weights, test)
@@ -210,6 +200,6 @@ def accuracy_by_seed(model: Model) -> Array:
 @cache
 def checkpoints(model: Model, task: Task, embedding_scale: float) -> list[Weights]:
     """Train a model; return its weights at the start, and after each tenth of the training."""
-    interval = 25 if task is induction else 10  # as in `learning_induction` and `learning_reverse`
+    interval = 25 if task is induction else 10
     training = train(model, model.initial_weights(0, embedding_scale), task, RATE, seed=1)
     return list(islice(training, 0, 10 * interval + 1, interval))

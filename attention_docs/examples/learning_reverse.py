@@ -78,21 +78,17 @@ FORMULAS = {
     "loss": "the mean of −log p, where p is the probability of the right token",
     "accuracy": "the percentage of right tokens that have the largest logit",
     "tokens": "the first sequence of the test",
-    **{
-        f"weights_{step}": f"softmax(Q Kᵀ / √{MODEL.d_k}) of this sequence, after {step} steps"
-        for step in DRAWN
-    },
-    "position_scores": f"(W_P W_Q) (W_P W_K)ᵀ / √{MODEL.d_k}, after {STEPS} steps",
+    **{f"weights_{s}": f"softmax(Q Kᵀ / √d_k) of this sequence, after {s} steps" for s in DRAWN},
+    "position_scores": f"(W_P W_Q) (W_P W_K)ᵀ / √d_k, after {STEPS} steps",
 }
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Train the model, and return its losses, its accuracies, and what it attends to."""
-    test = reverse(RandomState(seed=2), batch_size=256)
-    first_sequence = test.tokens[:1]
+    test = reverse(RandomState(2), batch_size=256)
     model_weights = checkpoints()
     results = [evaluate(MODEL, weights, test) for weights in model_weights]
-    runs = {step: MODEL.run(model_weights[step // EVERY], first_sequence) for step in DRAWN}
+    runs = {step: MODEL.run(model_weights[step // EVERY], test.tokens[:1]) for step in DRAWN}
     computed = {
         "step": numpy.arange(0, STEPS + 1, EVERY),
         "loss": numpy.array([loss for loss, _ in results]),
