@@ -93,7 +93,6 @@ TWO_LAYERS = Model(vocabulary=9, length=8, width=16, d_k=D_K, layers=2, is_causa
 ONE_LAYER = replace(TWO_LAYERS, layers=1)
 RATE = 1 / 100
 STEPS, EVERY = 250, 25
-TOKENS_TO_GUESS_FROM = [5.0, 6.0]  # five, or six if the last token repeats the first
 
 LOSS = "the mean of −log p, where p is the probability of the right token, with {} of attention"
 ACCURACY = "the percentage of right tokens that have the largest logit, with {} of attention"
@@ -137,7 +136,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "loss_two": numpy.array([loss for loss, _ in results_two]),
         "accuracy_one": numpy.array([accuracy for _, accuracy in results_one]),
         "accuracy_two": numpy.array([accuracy for _, accuracy in results_two]),
-        "guesses": numpy.log(numpy.array(TOKENS_TO_GUESS_FROM)),
+        "guesses": numpy.log(numpy.array([5.0, 6.0])),  # among five tokens, and among six
         "tokens": numpy.argmax(test.tokens[0], axis=-1),
         "answer": numpy.argmax(test.targets[0, -1]),
         "weights1": run.steps[0].weights[0],
