@@ -1,12 +1,12 @@
 r"""The site's figures, which a page inserts with `\figure{name}`.
 
-Each is a function with `@site_figure` in a module of this folder. It takes its arrays from the
-worked examples, and its docstring is its caption, in Markdown.
+Each is a function with `@site_figure` in a module of this folder or below it. It takes its arrays
+from the worked examples, and its docstring is its caption, in Markdown.
 """
 
 import importlib
 import pkgutil
 
 # Importing a module registers its figures.
-for module in pkgutil.iter_modules(__path__):
-    importlib.import_module(f"{__name__}.{module.name}")
+for module in pkgutil.walk_packages(__path__, f"{__name__}."):
+    importlib.import_module(module.name)

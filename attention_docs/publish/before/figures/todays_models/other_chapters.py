@@ -1,4 +1,4 @@
-"""The figures of "Today's models"."""
+"""The figures of the chapters on biases, states, chosen keys, bits and batches, and the table."""
 
 import numpy as np
 
