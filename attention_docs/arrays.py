@@ -52,18 +52,18 @@ def namespace(**arrays: Array) -> ModuleType:
                 f"{name} is {with_article(array)}; "
                 f"expected an array, for example numpy.asarray({name})"
             )
-    first_name, reference = next(iter(arrays.items()))
-    xp = array_namespace(reference)
+    first_name, first = next(iter(arrays.items()))
+    xp = array_namespace(first)
     for name, array in arrays.items():
         if array_namespace(array) is not xp:
             raise TypeError(
                 f"{name} is an array of {library_name(array)}; "
-                f"expected {library_name(reference)} to match {first_name}"
+                f"expected {library_name(first)} to match {first_name}"
             )
-        if device(array) != device(reference):
+        if device(array) != device(first):
             raise ValueError(
                 f"{name} is on device {device(array)}; "
-                f"expected {device(reference)} to match {first_name}"
+                f"expected {device(first)} to match {first_name}"
             )
     return xp
 
@@ -218,12 +218,12 @@ def check_same_dtype(**arrays: Array) -> None:
     Raises:
         TypeError: if a dtype differs from the first one; the message names the array.
     """
-    first_name, reference = next(iter(arrays.items()))
+    first_name, first = next(iter(arrays.items()))
     for name, array in arrays.items():
-        if array.dtype == reference.dtype:
+        if array.dtype == first.dtype:
             continue
         # Compare names: NumPy's dtypes also differ where only the byte order does.
-        actual, expected = dtype_name(array.dtype), dtype_name(reference.dtype)
+        actual, expected = dtype_name(array.dtype), dtype_name(first.dtype)
         if actual != expected:
             raise TypeError(f"{name} has dtype {actual}; expected {expected} to match {first_name}")
 

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 from attention_docs import attention_steps, create_mask, examples, rotary
 from attention_docs.examples import around_softmax, chosen_keys, delta_rule, mask_functions
 from attention_docs.examples.delta_rule_chunks import one_chunk
-from tests import reference
+from tests import loops
 from tests.examples.comparison import literals, patched_literals, perturbed_literals
 from tests.examples.independent.chosen_keys import largest
 from tests.examples.independent.delta_rules import exact, product, run
 from tests.examples.test_examples import computations_of
-from tests.reference import rotate_pairs
+from tests.loops import rotate_pairs
 
 
 def in_list(numbers):
@@ -139,8 +139,8 @@ def test_index_scores_are_weighted_sums_of_positive_products(seed, n, d):
     head_weights = np.abs(draw_whole_numbers(random, n, 2))
     scores = chosen_keys.index_scores((queries_1, queries_2), keys, head_weights, np)
     for i, j in np.ndindex(n, n):
-        product_1 = max(0, reference.dot(queries_1[i], keys[j]))
-        product_2 = max(0, reference.dot(queries_2[i], keys[j]))
+        product_1 = max(0, loops.dot(queries_1[i], keys[j]))
+        product_2 = max(0, loops.dot(queries_2[i], keys[j]))
         weight_1, weight_2 = head_weights[i]
         assert scores[i, j] == weight_1 * product_1 + weight_2 * product_2
 
@@ -163,7 +163,7 @@ def test_query_sees_its_own_block_and_those_with_the_best_means(seed, blocks, si
         mask, _ = chosen_keys.block_mask(q, means, np.tri(n, dtype=bool), np)
     for i in range(n):
         own = i // size
-        products = [reference.dot(q[i], mean) for mean in means]
+        products = [loops.dot(q[i], mean) for mean in means]
         seen = {own, *largest(products, range(own), count - 1)}
         assert [*np.flatnonzero(mask[i])] == [j for j in range(i + 1) if j // size in seen]
 
@@ -185,7 +185,7 @@ def output_of_document(q, k, v):
     """Return the output of a document alone: rotated, and with a causal mask."""
     query = [rotate_pairs(row, t, base=10000) for t, row in enumerate(q)]
     key = [rotate_pairs(row, t, base=10000) for t, row in enumerate(k)]
-    _, output = reference.attention(query, key, v, allowed=lambda i, j: j <= i)
+    _, output = loops.attention(query, key, v, allowed=lambda i, j: j <= i)
     return output
 
 

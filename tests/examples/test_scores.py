@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
-from tests import reference
+from tests import loops
 
 # Weights and outputs as printed in 000_2da5eed0b4267db4.txt, in its text and its code cells.
 PRINTED = {
@@ -79,7 +79,7 @@ def test_published_variance_is_within_three_standard_deviations():
 def test_standard_deviation_of_sum_of_squared_products():
     pairs, d = 2000, 64
     query, key = np.random.RandomState(0).standard_normal((2, pairs, d))
-    sums = [reference.dot(products, products) for products in query * key]
+    sums = [loops.dot(products, products) for products in query * key]
     assert np.std(sums) == pytest.approx(math.sqrt(8 * d), rel=0.15)
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 
 from attention_docs import examples
-from tests import reference
+from tests import loops
 
 
 def test_column_vectors_match_the_published_numbers():
@@ -60,7 +60,7 @@ def test_query_scores_fall_with_distance_from_its_tap():
     for (row, column, _), query in zip(steps["places"], steps["Q_1"], strict=True):
         neighbour = [row - 1, column - 1]  # the first tap is up and to the left
         squared_distances = np.sum((keys[:, :2] - neighbour) ** 2, axis=1)
-        scores = np.array([reference.dot(query, key) for key in keys])
+        scores = np.array([loops.dot(query, key) for key in keys])
         np.testing.assert_array_equal(scores.max() - scores, sharpness * squared_distances)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from attention_docs import additive_scores
-from tests import reference
+from tests import loops
 from tests.conftest import random_arrays, to_numpy
 
 # m = 2, n = 3, d_q = 4, d_k = 5, 6 hidden units
@@ -20,11 +20,11 @@ ARRAYS = (QUERY, KEY, *WEIGHTS)
 def slow_scores(query, key, query_weight, key_weight, score_weight):
     """Return the score of each query (row) and key (column), in loops over Python numbers."""
     scores = []
-    for q in reference.matmul(query, query_weight):
+    for q in loops.matmul(query, query_weight):
         row = []
-        for k in reference.matmul(key, key_weight):
+        for k in loops.matmul(key, key_weight):
             hidden = [math.tanh(a + b) for a, b in zip(q, k, strict=True)]
-            row.append(reference.dot(score_weight, hidden))
+            row.append(loops.dot(score_weight, hidden))
         scores.append(row)
     return scores
 

@@ -15,7 +15,7 @@ from attention_docs import (
     scaled_dot_product_attention,
     window_mask,
 )
-from tests import reference
+from tests import loops
 from tests.conftest import random_array, random_arrays, to_numpy
 
 attend = scaled_dot_product_attention
@@ -33,7 +33,7 @@ def heads(draw, batch=()):
 
 
 def assert_equals_slow_loop(qkv, options, **slow_options):
-    weights, output = reference.attention(*qkv, **slow_options)
+    weights, output = loops.attention(*qkv, **slow_options)
     steps = attention_steps(*qkv, **options)
     np.testing.assert_allclose(steps.weights, weights, rtol=1e-10, atol=1e-12)
     np.testing.assert_allclose(steps.output, output, rtol=1e-10, atol=1e-12)

@@ -15,7 +15,7 @@ from attention_docs import (
     padding_mask,
     split_heads,
 )
-from tests import reference
+from tests import loops
 from tests.conftest import random_array, random_arrays, to_numpy
 
 # batch 2, m = 3, n = 5, d_query = 8, d_key = 6, d_value = 7, 4 heads
@@ -98,12 +98,12 @@ def slow_steps(query, key, value, biases):
     """Return the projections, the merged heads and the output of one sequence."""
 
     def project(features, letter):
-        product = reference.matmul(features, WEIGHTS[f"W_{letter}"])
+        product = loops.matmul(features, WEIGHTS[f"W_{letter}"])
         return np.asarray(product) + biases.get(f"b_{letter}", 0)
 
     Q, K, V = project(query, "Q"), project(key, "K"), project(value, "V")
     heads = zip(*(np.split(array, 4, axis=1) for array in (Q, K, V)), strict=True)
-    merged = np.hstack([reference.attention(*head)[1] for head in heads])
+    merged = np.hstack([loops.attention(*head)[1] for head in heads])
     return {"Q": Q, "K": K, "V": V, "merged": merged, "output": project(merged, "O")}
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from attention_docs import position_rotation, rotary, sinusoidal_positions
 from tests.conftest import random_array, to_numpy
-from tests.reference import rotate_pairs
+from tests.loops import rotate_pairs
 
 sizes = st.integers(1, 6).map(lambda half: 2 * half)
 bases = st.floats(0.5, 1e5)

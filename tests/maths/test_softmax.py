@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from attention_docs import softmax
 from tests.conftest import to_numpy
-from tests.reference import softmax_row
+from tests.loops import softmax_row
 
 finite = st.floats(-1e6, 1e6)
 matrices = arrays(float, array_shapes(min_dims=2, max_dims=3, max_side=5), elements=finite)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from attention_docs import TileState, attend_tile, merge, scaled_dot_product_attention
-from tests import reference
+from tests import loops
 from tests.conftest import peak_memory, random_arrays, to_numpy
 
 numbers = st.floats(-50, 50)
@@ -69,7 +69,7 @@ QUERY, KEY, VALUE = random_arrays((5, 3), (KEYS, 3), (KEYS, 4))
 
 
 def slow_output(query, key, value):
-    return np.array(reference.attention(query, key, value)[1])
+    return np.array(loops.attention(query, key, value)[1])
 
 
 @given(st.lists(st.integers(0, KEYS), max_size=5), st.sampled_from([1.0, 30.0, 1000.0]))

@@ -6,7 +6,7 @@ import gguf
 import numpy as np
 
 from attention_docs.model.tokenizer import byte_characters
-from tests.reference import attention, matmul, rotate_pairs
+from tests.loops import attention, matmul, rotate_pairs
 
 # All sizes differ, and two query heads share each head of keys.
 D, HEADS, KV_HEADS, D_FF, LAYERS, BASE, EPSILON = 16, 4, 2, 24, 3, 500.0, 0.01

@@ -21,7 +21,7 @@ NAME_ATTRIBUTES = (
 SCRIPTS = ("assets/*.js", "assets/javascripts/*.js")
 # The link to the style sheet of mkdocstrings, and an attribute of the elements that need it.
 MKDOCSTRINGS_SHEET = re.compile(r'<link rel="stylesheet" href="[^"]*assets/_mkdocstrings\.css">')
-REFERENCE_CLASS = 'class="doc '
+API_ENTRY_CLASS = 'class="doc '
 USED_VARIABLE = re.compile(r"var\((--[\w-]+)")
 WORD = re.compile(r"[\w-]+")
 COMMENT = re.compile(r"\s*/\*.*?\*/", re.DOTALL)
@@ -48,7 +48,7 @@ def remove_unused(site: Path, pages: Mapping[str, str]) -> dict[str, str]:
         pages: the HTML of all pages, by path.
 
     Returns:
-        The pages with links to the new names. Only those that need the style sheet of the reference
+        The pages with links to the new names. Only those that need the style sheet of API pages
         keep their link to it.
     """
     scripts = [
@@ -90,7 +90,7 @@ def update_links(page: str, new_names: Mapping[str, str]) -> str:
     >>> update_links(page, {"site.css": "site.0a1b2c3d.css"})
     '<link rel="stylesheet" href="../assets/site.0a1b2c3d.css"><h1>Masks</h1>'
     """
-    if REFERENCE_CLASS not in page:
+    if API_ENTRY_CLASS not in page:
         page = MKDOCSTRINGS_SHEET.sub("", page)
     for name, new_name in new_names.items():
         page = page.replace(f'/{name}"', f'/{new_name}"')

@@ -82,7 +82,7 @@ def on_page_content(html: str, page: Page, **_: Any) -> str:
 def on_page_context(context: Any, page: Page, **_: Any) -> None:
     """Store a rendered page in the cache, and keep its code and formulas out of the search index.
 
-    At this event, the cross-references of the reference are resolved.
+    At this event, the links between API pages are resolved.
     """
     if not build.error:
         build.rendered.store(page)

@@ -3,7 +3,7 @@
 import cmath
 import math
 
-from tests import reference
+from tests import loops
 from tests.examples.comparison import independent
 
 
@@ -31,11 +31,10 @@ def head_norms(literals):
     def weights_of(query, key_rows, name):
         heads = [slice(0, 2), slice(2, 4)]
         scores = [
-            [reference.dot(query[head], key[head]) / math.sqrt(2) for key in key_rows]
-            for head in heads
+            [loops.dot(query[head], key[head]) / math.sqrt(2) for key in key_rows] for head in heads
         ]
         steps["largest"].append(max(abs(score) for score in scores[1]))
-        steps[f"weights_{name}"] = [reference.softmax_row(row) for row in scores]
+        steps[f"weights_{name}"] = [loops.softmax_row(row) for row in scores]
 
     weights_of(q, keys, "without_norm")
     for name, norm in (("by_head", normed_by_head), ("together", normed)):
@@ -83,8 +82,8 @@ def around_softmax(literals):
         "plus_one_late": late,
         "sums_late": [math.fsum(row) for row in late],
         "temperatures": temperatures,
-        "plain": reference.softmax_row(literals["ROW"]),
-        "sharp": reference.softmax_row([temperatures[-1] * score for score in literals["ROW"]]),
+        "plain": loops.softmax_row(literals["ROW"]),
+        "sharp": loops.softmax_row([temperatures[-1] * score for score in literals["ROW"]]),
         "key": [z.real, z.imag],
         "value": value,
         "value_late": normed([z.real, z.imag]),

@@ -5,7 +5,7 @@ import statistics
 
 import numpy as np
 
-from tests import reference
+from tests import loops
 from tests.examples.comparison import independent
 
 HALF_DIFFERENCE = 1e-5  # of the central differences
@@ -13,11 +13,11 @@ NORM_EPSILON = 1e-5
 
 
 def matmul(left, right):
-    return np.array(reference.matmul(left, right))
+    return np.array(loops.matmul(left, right))
 
 
 def softmax(rows):
-    return np.array([reference.softmax_row(row) for row in rows])
+    return np.array([loops.softmax_row(row) for row in rows])
 
 
 def run(steps, arrays, changed=None):
@@ -89,7 +89,7 @@ def saturated_queries(literals):
     for factor in literals["FACTORS"]:
         scaled = factor * arrays["scaled"]
         d_scaled = [
-            matmul([d_row], reference.softmax_slopes(row))[0]
+            matmul([d_row], loops.softmax_slopes(row))[0]
             for d_row, row in zip(d_weights, scaled, strict=True)
         ]
         d_query = matmul(d_scaled, arrays["K"]) * factor / math.sqrt(2)
@@ -103,7 +103,7 @@ def sums_and_cap(literals):
     arrays = run(ATTENTION, inputs_of_attention(literals))
     d_output = arrays["output"] - arrays["T"]
     d_weights = matmul(d_output, arrays["V"].T)
-    row_sums = list(map(reference.dot, d_weights, arrays["weights"]))
+    row_sums = list(map(loops.dot, d_weights, arrays["weights"]))
     cap = 4
     return {
         "loss": arrays["loss"],

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from tests import reference
+from tests import loops
 from tests.examples.comparison import independent
 
 HALF = np.float16
@@ -34,7 +34,7 @@ def split_sums(literals):
         maximum = max(scores[j] for j in piece)
         powers = [math.exp(scores[j] - maximum) for j in piece]
         columns = zip(*(values[j] for j in piece), strict=True)
-        sums = [HALF(reference.dot(powers, column)) for column in columns]
+        sums = [HALF(loops.dot(powers, column)) for column in columns]
         return HALF(maximum), HALF(math.fsum(powers)), sums
 
     def states(size):
@@ -49,7 +49,7 @@ def split_sums(literals):
         "forward": float(((a + b) + c) + d),
         "in_pairs": float((a + b) + (c + d)),
         "backward": float(a + (b + (c + d))),
-        "exact": reference.matmul([reference.softmax_row(scores)], values)[0],
+        "exact": loops.matmul([loops.softmax_row(scores)], values)[0],
         "outputs": list(map(output, merged_states)),
         "totals": [float(total) for _, total, _ in merged_states],
         "last_first": output(merged(states(2)[::-1])),
@@ -75,19 +75,19 @@ def quantised_cache(literals):
     values_by_token = list(map(restored, values))
 
     def scores(key_rows):
-        return [reference.dot(q, key) / 2 for key in key_rows]
+        return [loops.dot(q, key) / 2 for key in key_rows]
 
     def largest_error(key_rows):
         return max(abs(a - b) for a, b in zip(scores(key_rows), scores(keys), strict=True))
 
     caches = [(keys, values), (keys_by_channel, values_by_token), (keys_by_token, values_by_token)]
-    weights = [reference.softmax_row(scores(key_rows)) for key_rows, _ in caches]
+    weights = [loops.softmax_row(scores(key_rows)) for key_rows, _ in caches]
     outputs = [
-        reference.matmul([row], value_rows)[0]
+        loops.matmul([row], value_rows)[0]
         for row, (_, value_rows) in zip(weights, caches, strict=True)
     ]
-    epsilon = reference.dot(map(abs, q), scales) / 4
-    sizes = [reference.dot(weights[0], map(abs, column)) for column in zip(*values, strict=True)]
+    epsilon = loops.dot(map(abs, q), scales) / 4
+    sizes = [loops.dot(weights[0], map(abs, column)) for column in zip(*values, strict=True)]
     largest_rounding = max(map(scale, values)) / 2
     return {
         "levels": [levels],

@@ -2,16 +2,16 @@
 
 import math
 
-from tests import reference
+from tests import loops
 from tests.examples.comparison import independent
-from tests.reference import rotate_pairs
+from tests.loops import rotate_pairs
 
 
 def softmax_over(scores, keys):
     """Return the weights of the keys with these indices, and zeros for all others."""
     weights = [0.0] * len(scores)
     if keys:
-        for j, weight in zip(keys, reference.softmax_row([scores[j] for j in keys]), strict=True):
+        for j, weight in zip(keys, loops.softmax_row([scores[j] for j in keys]), strict=True):
             weights[j] = weight
     return weights
 
@@ -33,25 +33,22 @@ def visible(keys_by_token):
 
 def weights_over(literals, keys_by_token):
     """Return the attention weights if each token sees only its keys."""
-    x, queries = literals["X"], reference.matmul(literals["X"], literals["W_Q"])
-    scores = [[reference.dot(query, key) / 2 for key in x] for query in queries]
+    x, queries = literals["X"], loops.matmul(literals["X"], literals["W_Q"])
+    scores = [[loops.dot(query, key) / 2 for key in x] for query in queries]
     return list(map(softmax_over, scores, keys_by_token))
 
 
 def index_rows(literals):
     """Return the queries of both heads of the indexer, and the keys, which they share."""
     names = ("INDEX_Q_1", "INDEX_Q_2", "INDEX_K")
-    return [reference.matmul(literals["X"], literals[name]) for name in names]
+    return [loops.matmul(literals["X"], literals[name]) for name in names]
 
 
 def index_scores(literals, queries_1, queries_2, keys):
     """Return the sums of positive products, weighted by head."""
-    head_weights = reference.matmul(literals["X"], literals["HEAD_WEIGHTS"])
+    head_weights = loops.matmul(literals["X"], literals["HEAD_WEIGHTS"])
     return [
-        [
-            w_1 * max(0, reference.dot(q_1, key)) + w_2 * max(0, reference.dot(q_2, key))
-            for key in keys
-        ]
+        [w_1 * max(0, loops.dot(q_1, key)) + w_2 * max(0, loops.dot(q_2, key)) for key in keys]
         for (w_1, w_2), q_1, q_2 in zip(head_weights, queries_1, queries_2, strict=True)
     ]
 
@@ -71,9 +68,9 @@ def chosen_keys(literals):
     dense, sparse, rest = (weights_over(literals, keys) for keys in (EARLIER, chosen, left_out))
     chosen_early = [largest(row, range(len(x)), count) for row in index]
     return {
-        "products_1": [[reference.dot(query, key) for key in keys] for query in queries_1],
-        "products_2": [[reference.dot(query, key) for key in keys] for query in queries_2],
-        "head_weights": reference.matmul(x, literals["HEAD_WEIGHTS"]),
+        "products_1": [[loops.dot(query, key) for key in keys] for query in queries_1],
+        "products_2": [[loops.dot(query, key) for key in keys] for query in queries_2],
+        "head_weights": loops.matmul(x, literals["HEAD_WEIGHTS"]),
         "index": [
             [score if j <= i else -math.inf for j, score in enumerate(row)]
             for i, row in enumerate(index)
@@ -82,9 +79,9 @@ def chosen_keys(literals):
         "dense": dense,
         "sparse": sparse,
         "missed": list(map(missed, dense, chosen)),
-        "output_dense": reference.matmul(dense, x),
-        "output_sparse": reference.matmul(sparse, x),
-        "rest": reference.matmul(rest, x),
+        "output_dense": loops.matmul(dense, x),
+        "output_sparse": loops.matmul(sparse, x),
+        "rest": loops.matmul(rest, x),
         "early": visible([[j for j in keys if j <= i] for i, keys in enumerate(chosen_early)]),
     }
 
@@ -94,8 +91,8 @@ def windows_and_blocks(literals):
     x, they, dense = literals["X"], literals["THEY"], weights_over(literals, EARLIER)
     window = [keys[-3:] for keys in EARLIER]
     means = [[(a + b) / 2 for a, b in zip(*x[j : j + 2], strict=True)] for j in range(0, len(x), 2)]
-    queries = reference.matmul(x, literals["W_Q"])
-    products = [[reference.dot(query, mean) for mean in means] for query in queries]
+    queries = loops.matmul(x, literals["W_Q"])
+    products = [[loops.dot(query, mean) for mean in means] for query in queries]
     gate, blocks = [], []
     for i, row in enumerate(products):
         own = i // 2
@@ -103,7 +100,7 @@ def windows_and_blocks(literals):
         blocks.append([j for j in EARLIER[i] if j // 2 in picked])
         gate.append([*row[:own], math.inf, *[-math.inf] * (len(means) - own - 1)])
     summaries = means[: they // 2]
-    summary_weights = reference.softmax_row([z / 2 for z in products[they][: len(summaries)]])
+    summary_weights = loops.softmax_row([z / 2 for z in products[they][: len(summaries)]])
     return {
         "window": visible(window),
         "missed_by_window": list(map(missed, dense, window)),
@@ -112,7 +109,7 @@ def windows_and_blocks(literals):
         "missed_by_blocks": list(map(missed, dense, blocks)),
         "summaries": means,
         "summary_weights": summary_weights,
-        "summary_output": reference.matmul([summary_weights], summaries)[0],
+        "summary_output": loops.matmul([summary_weights], summaries)[0],
     }
 
 

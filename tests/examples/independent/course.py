@@ -6,7 +6,7 @@ import statistics
 
 import numpy as np
 
-from tests import reference
+from tests import loops
 from tests.examples.comparison import independent
 from tests.examples.independent.one_head import is_causal
 
@@ -32,18 +32,18 @@ def swap_nouns(words):
 def project(literals, rows, head=1):
     """Return the queries, keys and values of a head."""
     names = (f"W_Q_{head}", f"W_K_{head}", "W_V")
-    return [reference.matmul(rows, literals[name]) for name in names]
+    return [loops.matmul(rows, literals[name]) for name in names]
 
 
 def head(literals, number, rows, allowed=is_causal, **kwargs):
     """Return the steps of one head by name."""
-    return reference.every_step(*project(literals, rows, number), allowed, **kwargs)
+    return loops.every_step(*project(literals, rows, number), allowed, **kwargs)
 
 
 def multi_head_output(literals, rows, heads=(1, 2), **kwargs):
     """Return the sum of the heads' outputs, each projected by its W_O."""
     outputs = [(i, head(literals, i, rows, **kwargs)["output"]) for i in heads]
-    parts = [reference.matmul(output, literals[f"W_O_{i}"]) for i, output in outputs]
+    parts = [loops.matmul(output, literals[f"W_O_{i}"]) for i, output in outputs]
     return [
         [math.fsum(column) for column in zip(*words, strict=True)]
         for words in zip(*parts, strict=True)
@@ -60,11 +60,9 @@ def layer_norm(rows):
 
 def feed_forward(literals, rows):
     """Return the hidden features before and after ReLU, and the output of the network."""
-    before = [
-        [x + literals["B_1"][0] for x in row] for row in reference.matmul(rows, literals["W_1"])
-    ]
+    before = [[x + literals["B_1"][0] for x in row] for row in loops.matmul(rows, literals["W_1"])]
     hidden = [[max(0.0, x) for x in row] for row in before]
-    return before, hidden, reference.matmul(hidden, literals["W_2"])
+    return before, hidden, loops.matmul(hidden, literals["W_2"])
 
 
 def block(literals, rows, extra=None):
@@ -76,8 +74,8 @@ def block(literals, rows, extra=None):
 
 def probabilities(literals, rows):
     """Return the probabilities of the next word after each row."""
-    logits = reference.matmul(rows, literals["W_VOCABULARY"])
-    return [reference.softmax_row(row) for row in logits]
+    logits = loops.matmul(rows, literals["W_VOCABULARY"])
+    return [loops.softmax_row(row) for row in logits]
 
 
 @independent("course_sentence", "counting rows and columns")
@@ -102,8 +100,8 @@ def course_sentence(literals):
 @independent("course_averages", LOOPS)
 def course_averages(literals):
     x = literals["X"]
-    dots = [[reference.dot(a, b) for b in x] for a in x]
-    weights = [reference.softmax_row(row) for row in dots]
+    dots = [[loops.dot(a, b) for b in x] for a in x]
+    weights = [loops.softmax_row(row) for row in dots]
     powers = [math.exp(dot) for dot in dots[BIRDS]]
     return {
         "mean": [statistics.fmean(column) for column in zip(*x, strict=True)],
@@ -111,16 +109,16 @@ def course_averages(literals):
         "birds_exponentials": powers,
         "birds_sum": math.fsum(powers),
         "weights": weights,
-        "blended": reference.matmul(weights, x),
+        "blended": loops.matmul(weights, x),
     }
 
 
 @independent("course_projections", LOOPS)
 def course_projections(literals):
     q, k, v = project(literals, literals["X"])
-    steps = reference.every_step(q, k, v, divisor=1)
+    steps = loops.every_step(q, k, v, divisor=1)
     computed = {name: steps[name] for name in ("scores", "weights", "output")}
-    alike = reference.attention(literals["X"], literals["X"], literals["X"], divisor=1)[0]
+    alike = loops.attention(literals["X"], literals["X"], literals["X"], divisor=1)[0]
     return {"Q": q, "K": k, "V": v, **computed, "weights_alike": alike}
 
 
@@ -133,18 +131,18 @@ def course_projections(literals):
 )
 def course_scale(literals):
     queries, keys, _ = project(literals, literals["X"])
-    scores = [reference.dot(queries[BIRDS], key) for key in keys]
+    scores = [loops.dot(queries[BIRDS], key) for key in keys]
     scaled = [score / math.sqrt(3) for score in scores]
     grown = [[z * math.sqrt(d / literals["D"][0]) for z in scores] for d in literals["D"]]
-    slopes = [reference.softmax_slopes(row)[PASS][PASS] for row in (scaled, *grown)]
+    slopes = [loops.softmax_slopes(row)[PASS][PASS] for row in (scaled, *grown)]
     return {
         "scores": scores,
-        "weights_unscaled": reference.softmax_row(scores),
+        "weights_unscaled": loops.softmax_row(scores),
         "scaled": scaled,
-        "weights": reference.softmax_row(scaled),
+        "weights": loops.softmax_row(scaled),
         "slope": slopes[0],
         "scores_of_pass": [row[PASS] for row in grown],
-        "weights_by_d": [reference.softmax_row(row) for row in grown],
+        "weights_by_d": [loops.softmax_row(row) for row in grown],
         "slope_by_d": slopes[1:],
     }
 
@@ -158,12 +156,12 @@ def course_scale(literals):
 def softmax_temperature(literals):
     queries, keys, _ = project(literals, literals["X"])
     (d,), (temperature,) = literals["D"], literals["TEMPERATURE"]
-    scores = [math.sqrt(d / 3) * reference.dot(queries[BIRDS], key) for key in keys]
+    scores = [math.sqrt(d / 3) * loops.dot(queries[BIRDS], key) for key in keys]
     computed = {"scores": scores, "scaled": [score / math.sqrt(d) for score in scores]}
     for ending, row in (("_unscaled", scores), ("", computed["scaled"])):
         divided = [score / temperature for score in row]
-        computed[f"weights{ending}"] = reference.softmax_row(divided)
-        computed[f"slope{ending}"] = [reference.softmax_slopes(divided)[PASS][PASS]]
+        computed[f"weights{ending}"] = loops.softmax_row(divided)
+        computed[f"slope{ending}"] = [loops.softmax_slopes(divided)[PASS][PASS]]
     return computed
 
 
@@ -181,14 +179,14 @@ def clicked_mask(literals):
 
 @independent("turned_query", LOOPS)
 def turned_query(literals):
-    steps = reference.every_step(literals["Q"], literals["K"], literals["V"])
+    steps = loops.every_step(literals["Q"], literals["K"], literals["V"])
     return {name: steps[name] for name in ("scores", "scaled", "weights", "output")}
 
 
 @independent("course_formula", LOOPS)
 def course_formula(literals):
     q, k, v = project(literals, literals["X"])
-    steps = reference.every_step(q, k, v)
+    steps = loops.every_step(q, k, v)
     powers = [[math.exp(z) for z in row] for row in steps["scaled"]]
     computed = {name: steps[name] for name in ("scores", "scaled", "weights", "output")}
     sums = [math.fsum(row) for row in powers]
@@ -203,7 +201,7 @@ def course_order(literals):
         "X_swapped": swap_nouns(x),
         "with_positions": add_positions(literals),
         "with_positions_swapped": add(swap_nouns(x), literals["E"]),
-        "angle": math.degrees(math.acos(reference.dot(hands[0], hands[1]))),
+        "angle": math.degrees(math.acos(loops.dot(hands[0], hands[1]))),
     }
     rows = {
         "": x,
@@ -221,7 +219,7 @@ def course_order(literals):
 @independent("course_order", LOOPS)
 def they_scores_with_positions(literals):
     queries, keys, _ = project(literals, add_positions(literals))
-    return {"they_scores": [reference.dot(queries[THEY], key) for key in keys]}
+    return {"they_scores": [loops.dot(queries[THEY], key) for key in keys]}
 
 
 @independent("course_mask", LOOPS)
@@ -247,7 +245,7 @@ def course_heads(literals):
         steps = head(literals, i, rows)
         computed |= {f"weights_{i}": steps["weights"], f"head_{i}": steps["output"]}
         computed[f"K_{i}"] = project(literals, rows, i)[1]
-        computed[f"added_{i}"] = reference.matmul(steps["output"], literals[f"W_O_{i}"])
+        computed[f"added_{i}"] = loops.matmul(steps["output"], literals[f"W_O_{i}"])
     return {
         **computed,
         "Q_1": project(literals, rows, 1)[0],
@@ -263,7 +261,7 @@ def one_head_over_both(literals):
     """Return the steps of one head that has the queries and keys of both heads, side by side."""
     (q_1, k_1, v), (q_2, k_2, _) = (project(literals, add_positions(literals), i) for i in (1, 2))
     q, k = ([[*a, *b] for a, b in zip(*both, strict=True)] for both in ((q_1, q_2), (k_1, k_2)))
-    return reference.every_step(q, k, v, is_causal)
+    return loops.every_step(q, k, v, is_causal)
 
 
 @independent("course_heads", LOOPS)
@@ -313,13 +311,13 @@ def course_model(literals):
     q, k, v = project(literals, rows)
     steps = head(literals, 1, rows)
     outputs = [
-        reference.every_step(*project(literals, words), divisor=1)["output"],
+        loops.every_step(*project(literals, words), divisor=1)["output"],
         head(literals, 1, words, lambda i, j: True)["output"],
         head(literals, 1, rows, lambda i, j: True)["output"],
         steps["output"],
     ]
     they_outputs = [output[THEY] for output in outputs]
-    from_head_1 = reference.matmul(they_outputs, literals["W_O_1"])
+    from_head_1 = loops.matmul(they_outputs, literals["W_O_1"])
     from_head_2 = multi_head_output(literals, rows, [2])[THEY]
     described = block(literals, 4 * [rows[THEY]], add(from_head_1, 4 * [from_head_2]))
     return {
@@ -329,7 +327,7 @@ def course_model(literals):
         "V": v,
         **{name: steps[name] for name in ("scaled", "weights", "output")},
         "they_outputs": they_outputs,
-        "logits": reference.matmul(described, literals["W_VOCABULARY"]),
+        "logits": loops.matmul(described, literals["W_VOCABULARY"]),
         "next_words": probabilities(literals, described),
     }
 
@@ -348,9 +346,9 @@ def course_next_token(literals):
     losses = [-math.log(row[i + 1]) for i, row in enumerate(predicted)]
     longer = [*rows, literals["FLY_WITH_POSITION"]]
     appended = probabilities(literals, block(literals, longer))[-1]
-    logits = reference.matmul(output, literals["W_VOCABULARY"])
+    logits = loops.matmul(output, literals["W_VOCABULARY"])
     tempered = [
-        reference.softmax_row([z / temperature for z in logits[-1]])
+        loops.softmax_row([z / temperature for z in logits[-1]])
         for temperature in literals["TEMPERATURES"]
     ]
     return {
@@ -373,8 +371,8 @@ def course_writing(literals):
     rows, computed = add_positions(literals), {"probabilities": [], "cumulative": [], "written": []}
     for number in literals["DRAWS"]:
         described = block(literals, rows)
-        logits = reference.matmul(described, literals["W_VOCABULARY"])[-1]
-        row = reference.softmax_row([z / literals["TEMPERATURE"][0] for z in logits])
+        logits = loops.matmul(described, literals["W_VOCABULARY"])[-1]
+        row = loops.softmax_row([z / literals["TEMPERATURE"][0] for z in logits])
         cumulative = list(itertools.accumulate(row))[:-1]
         word = sum(up_to <= number for up_to in cumulative)
         computed["probabilities"].append(row)
@@ -444,7 +442,7 @@ def course_step(literals):
         [(q - (j == answer)) / len(p) for j, q in enumerate(row)]
         for row, answer in zip(p, answers, strict=True)
     ]
-    gradient = reference.matmul(np.transpose(output), d_logits)
+    gradient = loops.matmul(np.transpose(output), d_logits)
     steps = [[-rate * slope for slope in row] for row in gradient]
     after = {"W_VOCABULARY": add(literals["W_VOCABULARY"], steps)}
     p_after = probabilities(after, output)
@@ -473,16 +471,16 @@ def course_step(literals):
 def course_test(literals):
     x = literals["X"]
     q, k, v = project(literals, x)
-    steps = reference.every_step(q, k, v)
+    steps = loops.every_step(q, k, v)
     rows = add(x, literals["E"])
     predicted = probabilities(literals, block(literals, rows))
     queries, keys, _ = project(literals, rows)
     return {
-        "slope": reference.softmax_slopes(steps["scaled"][PASS])[2][2],
+        "slope": loops.softmax_slopes(steps["scaled"][PASS])[2][2],
         "key_with_positions": keys[0],
-        "score_with_positions": reference.dot(queries[THEY], keys[0]),
+        "score_with_positions": loops.dot(queries[THEY], keys[0]),
         "loss": -math.log(predicted[THEY][6]),
-        "dots": [[reference.dot(a, b) for b in x] for a in x],
+        "dots": [[loops.dot(a, b) for b in x] for a in x],
         "Q": q,
         "K": k,
         "V": v,

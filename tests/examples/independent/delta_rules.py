@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from tests import reference
+from tests import loops
 from tests.examples.comparison import independent
 
 
@@ -60,7 +60,7 @@ def delta_rule(literals):
     steps = {
         "sum": added,
         "added": answers(added),
-        "attention": reference.every_step(*(literals[name] for name in "QKV"))["output"],
+        "attention": loops.every_step(*(literals[name] for name in "QKV"))["output"],
         "recalled": recalled,
         "errors": errors,
         "after_third": states[3],
@@ -87,7 +87,7 @@ def delta_rule_chunks(literals):
         for row in range(column, n):
             part = part * gates[row] if row > column else part
             kept[row][column] = part
-    scores = [[reference.dot(query, key) for key in keys] for query in queries]
+    scores = [[loops.dot(query, key) for key in keys] for query in queries]
     corrections = [
         [strength * e for e in error] for strength, error in zip(strengths, errors, strict=True)
     ]
@@ -100,7 +100,7 @@ def delta_rule_chunks(literals):
         "corrections": corrections,
         "mixing": [[scores[row][i] * float(kept[row][i]) for i in range(n)] for row in range(n)],
         "in_chunks": output,
-        "causal_only": reference.matmul(causal, corrections),
+        "causal_only": loops.matmul(causal, corrections),
     }
     return floats(steps)
 

@@ -5,7 +5,7 @@ import statistics
 
 import numpy as np
 
-from tests import reference
+from tests import loops
 from tests.examples.comparison import independent
 from tests.examples.independent import course
 from tests.examples.independent.one_head import is_causal
@@ -14,13 +14,13 @@ from tests.examples.independent.one_head import is_causal
 def project(rows_q, rows_kv, literals):
     """Return queries, keys and values."""
     rows = {"Q": rows_q, "K": rows_kv, "V": rows_kv}
-    return [np.array(reference.matmul(rows[letter], literals[f"W_{letter}"])) for letter in "QKV"]
+    return [np.array(loops.matmul(rows[letter], literals[f"W_{letter}"])) for letter in "QKV"]
 
 
 def attend_per_head(q, k, v, heads, **options):
     """Return the steps of each head, computed from its own columns."""
     columns = (np.split(rows, heads, axis=1) for rows in (q, k, v))
-    return [reference.every_step(*head, **options) for head in zip(*columns, strict=True)]
+    return [loops.every_step(*head, **options) for head in zip(*columns, strict=True)]
 
 
 @independent("head_splitting", "columns taken one by one, and slow loops")
@@ -36,7 +36,7 @@ def head_splitting(literals):
 
     def attend(head):
         tenths = np.array(head) / 10
-        return reference.attention(tenths, tenths, tenths)[1]
+        return loops.attention(tenths, tenths, tenths)[1]
 
     return {
         "head_1": heads[0],
@@ -56,12 +56,12 @@ def multi_head(literals):
     computed = {"Q": q, "K": k, "V": v}
     for i, columns_k, columns_v in ((1, slice(0, 3), slice(0, 4)), (2, slice(3, 6), slice(4, 8))):
         head = {"Q": q[:, columns_k], "K": k[:, columns_k], "V": v[:, columns_v]}
-        steps = reference.every_step(head["Q"], head["K"], head["V"])
+        steps = loops.every_step(head["Q"], head["K"], head["V"])
         head |= {name: steps[name] for name in ("scores", "scaled", "weights")}
         head["head"] = steps["output"]
-        head["added"] = reference.matmul(steps["output"], literals["W_O"][columns_v])
+        head["added"] = loops.matmul(steps["output"], literals["W_O"][columns_v])
         computed |= {f"{name}_{i}": step for name, step in head.items()}
-    one_head = reference.every_step(q, k, v)
+    one_head = loops.every_step(q, k, v)
     return {
         **computed,
         "merged": np.hstack([computed["head_1"], computed["head_2"]]),
@@ -91,7 +91,7 @@ def attention_of_two_heads(name, matrices, rows_q, rows_kv, allowed=lambda i, j:
     """Return the weights and the output of both heads, by the step names of the example."""
     literals = {f"W_{letter}": matrix for letter, matrix in zip("QKVO", matrices, strict=True)}
     heads = attend_per_head(*project(rows_q, rows_kv, literals), 2, allowed=allowed)
-    output = reference.matmul(np.hstack([head["output"] for head in heads]), literals["W_O"])
+    output = loops.matmul(np.hstack([head["output"] for head in heads]), literals["W_O"])
     computed = {f"{name}_weights_{i}": head["weights"] for i, head in enumerate(heads, start=1)}
     return computed | {f"{name}_attended": output}
 
@@ -133,28 +133,28 @@ def decode(literals, y, memory):
     decoder_normed = layer_norm(np.add(y, computed["decoder_attended"]), *norms)
     computed |= attention_of_two_heads("cross", literals["CROSS"], decoder_normed, memory)
     w_q, w_k = ([row[:3] for row in matrix] for matrix in literals["CROSS"][:2])
-    head_1 = {"Q": reference.matmul(decoder_normed, w_q), "K": reference.matmul(memory, w_k)}
+    head_1 = {"Q": loops.matmul(decoder_normed, w_q), "K": loops.matmul(memory, w_k)}
     any_values = memory  # the scaled scores do not depend on them
-    scaled = reference.every_step(head_1["Q"], head_1["K"], any_values)["scaled"]
+    scaled = loops.every_step(head_1["Q"], head_1["K"], any_values)["scaled"]
     head_1 |= {"W_Q": w_q, "W_K": w_k, "scaled": scaled}
     computed |= {f"cross_{name}_1": step for name, step in head_1.items()}
     cross_normed = layer_norm(np.add(decoder_normed, computed["cross_attended"]), *norms)
     _, fed = feed_forward(literals, cross_normed)
     output = layer_norm(np.add(cross_normed, fed), *norms)
-    logits = reference.matmul(output, literals["W_VOCABULARY"])
+    logits = loops.matmul(output, literals["W_VOCABULARY"])
     return computed | {
         "decoder_normed": decoder_normed,
         "cross_normed": cross_normed,
         "output": output,
         "logits": logits,
-        "probabilities": [reference.softmax_row(row) for row in logits],
+        "probabilities": [loops.softmax_row(row) for row in logits],
     }
 
 
 def feed_forward(literals, rows):
     """Return the hidden layer and the output."""
-    hidden = [[max(0.0, x) for x in row] for row in reference.matmul(rows, literals["W_1"])]
-    return hidden, reference.matmul(hidden, literals["W_2"])
+    hidden = [[max(0.0, x) for x in row] for row in loops.matmul(rows, literals["W_1"])]
+    return hidden, loops.matmul(hidden, literals["W_2"])
 
 
 @independent("source_classes", "slow loops, head by head")
@@ -173,7 +173,7 @@ def source_classes(literals):
         return np.hstack([head["output"] for head in heads])
 
     def output(heads):
-        return reference.matmul(merged(heads), literals["W_O"])
+        return loops.matmul(merged(heads), literals["W_O"])
 
     return {
         "Q": q,
@@ -206,10 +206,10 @@ def batch_of_two(literals):
     computed = {"same_apart": True}
     for i, x in enumerate(literals["X"], start=1):
         q, k, v = project(x, x, literals)
-        steps = {"Q": q, "K": k, "V": v, **reference.every_step(q, k, v)}
+        steps = {"Q": q, "K": k, "V": v, **loops.every_step(q, k, v)}
         computed |= {f"{name}_{i}": steps[name] for name in ("Q", "K", "V", "weights", "output")}
     both = np.concatenate(literals["X"])
-    joined = reference.every_step(*project(both, both, literals))
+    joined = loops.every_step(*project(both, both, literals))
     return computed | {f"joined_{name}": joined[name] for name in ("weights", "output")}
 
 
@@ -221,7 +221,7 @@ def grouped_queries(literals):
     def heads(groups):
         """Return weights and output of the heads, each with the keys and values of its group."""
         pairs = zip(literals["Q"], groups, strict=True)
-        return [reference.attention([query], keys[i], values[i]) for query, i in pairs]
+        return [loops.attention([query], keys[i], values[i]) for query, i in pairs]
 
     correct, wrong = heads([0, 0, 1, 1]), heads([0, 1, 0, 1])
     return {

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import RandomState
 
-from tests import reference
+from tests import loops
 from tests.examples.comparison import independent
 from tests.examples.independent import course
 from tests.examples.independent.learning import adam, summed_products
@@ -242,7 +242,7 @@ def chance(matrices, rows, heads=(1, 2)):
 def first_sentence_steps(matrices, rows):
     """Return the steps of head 2 and of the block for one sentence."""
     q, k, v = course.project(matrices, rows, 2)
-    head = reference.every_step(q, k, v, course.is_causal)
+    head = loops.every_step(q, k, v, course.is_causal)
     return {
         "with_positions": rows,
         "Q_2": q,
@@ -263,7 +263,7 @@ def attention_weights(matrices, number, words, sentence):
     """Return the attention weights of one head on a sentence."""
     rows = embed(matrices, words, sentence)
     projected = course.project(matrices, rows, number)
-    return reference.every_step(*projected, course.is_causal)["weights"]
+    return loops.every_step(*projected, course.is_causal)["weights"]
 
 
 @independent("course_training", "slow loops over the first weights, drawn once more")

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.random import RandomState
 
-from tests import reference
+from tests import loops
 from tests.examples.comparison import independent
 
 # The constants of Adam.
@@ -20,8 +20,8 @@ def first_step(literals):
     answer = literals["ANSWER"][0].index(1)
 
     def forward_and_gradients(w):
-        (logits,) = reference.matmul([b], w)
-        p = reference.softmax_row(logits)
+        (logits,) = loops.matmul([b], w)
+        p = loops.softmax_row(logits)
         d_logits = [p_j - (j == answer) for j, p_j in enumerate(p)]
         return logits, p, d_logits, np.outer(b, d_logits)
 
@@ -41,7 +41,7 @@ def first_step(literals):
         "loss": -math.log(p[answer]),
         "d_logits": [d_logits],
         "dW_vocabulary": dw,
-        "dB": [[reference.dot(d_logits, row) for row in w]],
+        "dB": [[loops.dot(d_logits, row) for row in w]],
         "mean": first_mean,
         "square": first_square,
         "step": update,

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from tests import reference
+from tests import loops
 from tests.examples.comparison import independent
 from tests.examples.independent.one_head import is_causal, one_head_steps
-from tests.reference import rotate_pairs
+from tests.loops import rotate_pairs
 
 
 def boolean_mask(allowed, m, n):
@@ -25,7 +25,7 @@ def causal_alignments(literals):
         rows = []
         for i, row in enumerate(scaled):
             visible = i + visible_keys_of_first_query
-            rows.append(reference.softmax_row(row[:visible]) + [0.0] * (n - visible))
+            rows.append(loops.softmax_row(row[:visible]) + [0.0] * (n - visible))
         return rows
 
     return {
@@ -50,10 +50,10 @@ def causal_padding(literals):
         "causal_and_right": lambda i, j: j <= i and j < 3,
         "causal_and_left": lambda i, j: 1 <= j <= i,
     }
-    unmasked = reference.every_step(q, k, v)
+    unmasked = loops.every_step(q, k, v)
     computed = {name: unmasked[name] for name in ("scaled", "weights")}
     for name, allowed in masks.items():
-        steps = reference.every_step(q, k, v, allowed)
+        steps = loops.every_step(q, k, v, allowed)
         computed[name] = boolean_mask(allowed, 4, 4)
         computed[f"weights_{name}"] = steps["weights"]
         if name in ("causal", "causal_and_left"):
@@ -63,10 +63,10 @@ def causal_padding(literals):
     weights = [[1 / 4] * 4, *computed["weights_causal_and_left"][1:]]
     return {
         **computed,
-        "masked_causal": reference.every_step(q, k, v, is_causal)["masked"],
-        "masked_causal_and_left": reference.every_step(q, k, v, masks["causal_and_left"])["masked"],
+        "masked_causal": loops.every_step(q, k, v, is_causal)["masked"],
+        "masked_causal_and_left": loops.every_step(q, k, v, masks["causal_and_left"])["masked"],
         "weights_filled": weights,
-        "output_filled": reference.matmul(weights, v),
+        "output_filled": loops.matmul(weights, v),
     }
 
 
@@ -76,19 +76,19 @@ def masked_row(literals):
     lowered, multiplied = [first, second, hidden - literals["LARGE"][0]], [first, second, 0]
     return {
         "mask": [True, True, False],
-        "weights": [*reference.softmax_row([first, second]), 0],
-        "kept": [*reference.softmax_row([first, second, hidden])[:2], 0],
-        "kept_sum": math.fsum(reference.softmax_row([first, second, hidden])[:2]),
+        "weights": [*loops.softmax_row([first, second]), 0],
+        "kept": [*loops.softmax_row([first, second, hidden])[:2], 0],
+        "kept_sum": math.fsum(loops.softmax_row([first, second, hidden])[:2]),
         "lowered": lowered,
-        "weights_lowered": reference.softmax_row(lowered),
+        "weights_lowered": loops.softmax_row(lowered),
         "multiplied": multiplied,
-        "weights_multiplied": reference.softmax_row(multiplied),
+        "weights_multiplied": loops.softmax_row(multiplied),
     }
 
 
 def before_and_after_injection(literals):
     """Return queries, keys and values before and after a query and a key are set equal."""
-    before = [reference.matmul(literals["DATA"][0], matrix) for matrix in literals["WEIGHTS"]]
+    before = [loops.matmul(literals["DATA"][0], matrix) for matrix in literals["WEIGHTS"]]
     q, k, v = ([*rows] for rows in before)
     q[2] = k[5] = literals["INJECTED"]
     return before, (q, k, v)
@@ -97,7 +97,7 @@ def before_and_after_injection(literals):
 @independent("batched_attention", "slow loops")
 def batched_attention(literals):
     before, (q, k, v) = before_and_after_injection(literals)
-    steps = reference.every_step(q, k, v)
+    steps = loops.every_step(q, k, v)
     return {
         "Q": q,
         "K": k,
@@ -106,12 +106,12 @@ def batched_attention(literals):
         "q_lengths": [math.hypot(*row) for row in q],
         "k_lengths": [math.hypot(*row) for row in k],
         "cosines": [
-            [reference.dot(query, key) / (math.hypot(*query) * math.hypot(*key)) for key in k]
+            [loops.dot(query, key) / (math.hypot(*query) * math.hypot(*key)) for key in k]
             for query in q
         ],
         "smallest_value": [min(column) for column in zip(*v, strict=True)],
         "largest_value": [max(column) for column in zip(*v, strict=True)],
-        "before_2": reference.attention(*before)[0][2],
+        "before_2": loops.attention(*before)[0][2],
         "after_2": steps["weights"][2],
         "is_a_blend": True,
         "doubled_values_keep_the_weights": True,
@@ -126,7 +126,7 @@ def local_window_mask(literals):
     def near(i, j):
         return abs(i - j) <= 1
 
-    unmasked, masked = reference.every_step(q, k, v), reference.every_step(q, k, v, near)
+    unmasked, masked = loops.every_step(q, k, v), loops.every_step(q, k, v, near)
     visible = [
         [weight if near(i, j) else 0 for j, weight in enumerate(row)]
         for i, row in enumerate(unmasked["weights"])
@@ -151,26 +151,26 @@ def common_mistakes(literals):
     q, k, v = (correct[letter] for letter in "QKV")
     square_q, square_k, square_v = (literals[letter] for letter in "QKV")
     # A softmax over the queries normalises the columns.
-    columns = [reference.softmax_row(column) for column in np.transpose(correct["scaled"])]
+    columns = [loops.softmax_row(column) for column in np.transpose(correct["scaled"])]
     masked_late = [
         [weight if is_causal(i, j) else 0 for j, weight in enumerate(row)]
         for i, row in enumerate(correct["weights"])
     ]
-    negative_scale = reference.attention(square_q, square_k, square_v, is_causal, divisor=-1)[1]
+    negative_scale = loops.attention(square_q, square_k, square_v, is_causal, divisor=-1)[1]
 
     def output(*rows, **options):
-        return reference.attention(*rows, **options)[1]
+        return loops.attention(*rows, **options)[1]
 
     return {
         "right": correct["output"],
         "divided_by_d_k": output(q, k, v, divisor=2),
         "divided_by_root_of_d_model": output(q, k, v, divisor=math.sqrt(6)),
         "not_scaled": output(q, k, v, divisor=1),
-        "softmax_over_queries": reference.matmul(np.transpose(columns), v),
+        "softmax_over_queries": loops.matmul(np.transpose(columns), v),
         "padding_not_hidden": output(q, [*k, [0, 0]], [*v, [0, 0, 0]]),
         "causal": output(q, k, v, allowed=is_causal),
         "mask_flipped": output(q, k, v, allowed=lambda i, j: j > i),
-        "mask_after_softmax": reference.matmul(masked_late, v),
+        "mask_after_softmax": loops.matmul(masked_late, v),
         "square": output(square_q, square_k, square_v),
         "queries_and_keys_swapped": output(square_k, square_q, square_v),
         "keys_and_values_swapped": output(square_q, square_v, square_k),
@@ -188,7 +188,7 @@ def heads_without_transpose(literals):
     x_q, x_kv = np.array(literals["X_q"]), np.array(literals["X_kv"])
 
     def attend(q, k):
-        return reference.attention(q, k, k)[1]
+        return loops.attention(q, k, k)[1]
 
     columns = [slice(0, 2), slice(2, 4), slice(4, 6)]
     heads = [attend(x_q[:, pair], x_kv[:, pair]) for pair in columns]
@@ -203,8 +203,8 @@ def heads_without_transpose(literals):
 @independent("common_mistakes", "slow loops over the six words")
 def losses_of_copying_model(literals):
     words = np.eye(6)[:5]
-    copied = reference.attention(6 * words, 6 * words, words, is_causal)[1]
-    rows = [reference.softmax_row(5 * row) for row in np.array(copied)]
+    copied = loops.attention(6 * words, 6 * words, words, is_causal)[1]
+    rows = [loops.softmax_row(5 * row) for row in np.array(copied)]
     return {
         "unshifted_targets": [-math.log(row[i]) for i, row in enumerate(rows)],
         "shifted_targets": [-math.log(row[i + 1]) for i, row in enumerate(rows)],
@@ -252,10 +252,10 @@ def packed_documents(literals):
 
     def last_output(queries, values, keys):
         """Attend from the last token to the keys with these indices."""
-        scores = [reference.dot(queries[-1], queries[j]) / math.sqrt(d) for j in keys]
-        weights = reference.softmax_row(scores)
+        scores = [loops.dot(queries[-1], queries[j]) / math.sqrt(d) for j in keys]
+        weights = loops.softmax_row(scores)
         columns = zip(*(values[j] for j in keys), strict=True)
-        return [reference.dot(weights, column) for column in columns]
+        return [loops.dot(weights, column) for column in columns]
 
     def output_with_added(positions, keys):
         rows = [with_position(row, position) for row, position in zip(x, positions, strict=True)]

@@ -6,10 +6,10 @@ from itertools import product
 
 import numpy as np
 
-from tests import reference
+from tests import loops
 from tests.examples.comparison import independent
 from tests.examples.independent.one_head import is_causal
-from tests.reference import rotate_pairs
+from tests.loops import rotate_pairs
 
 
 @independent("rotary", "complex numbers, by the distance of query and key")
@@ -61,7 +61,7 @@ def rotary_positions(literals):
     (query_position,), (key_position,) = literals["QUERY_POSITION"], literals["KEY_POSITION"]
     query_pairs = pairs(literals["Q"], query_position)
     key_pairs = pairs(literals["K"], key_position)
-    products = list(map(reference.dot, query_pairs, key_pairs))
+    products = list(map(loops.dot, query_pairs, key_pairs))
     return {
         "q_turned": query_pairs,
         "k_turned": key_pairs,
@@ -72,10 +72,10 @@ def rotary_positions(literals):
 
 @independent("position_biases", "slow loops over pairs, buckets by logarithms", fixed=["DISTANCES"])
 def position_biases(literals):
-    causal = reference.every_step(*(literals[letter] for letter in "QKV"), is_causal)
+    causal = loops.every_step(*(literals[letter] for letter in "QKV"), is_causal)
     ratio = 2 ** (-8 / 4)  # the slopes are a geometric sequence that starts at this ratio
     alibi = [
-        reference.softmax_row([z - ratio * (i - j) for j, z in enumerate(row)])
+        loops.softmax_row([z - ratio * (i - j) for j, z in enumerate(row)])
         for i, row in enumerate(causal["masked"])
     ]
 
@@ -90,7 +90,7 @@ def position_biases(literals):
         "bias": [[-ratio * (i - j) if j <= i else -math.inf for j in range(5)] for i in range(5)],
         **{name: causal[name] for name in ("masked", "weights", "output")},
         "weights_alibi": alibi,
-        "output_alibi": reference.matmul(alibi, literals["V"]),
+        "output_alibi": loops.matmul(alibi, literals["V"]),
         "buckets": [bucket(distance) for distance in literals["DISTANCES"]],
     }
 
@@ -98,7 +98,7 @@ def position_biases(literals):
 @independent("position_biases", "slow loops over rows")
 def sink_and_cap(literals):
     q, k, v = (literals[letter] for letter in "QKV")
-    causal = reference.every_step(q, k, v, is_causal)
+    causal = loops.every_step(q, k, v, is_causal)
 
     def with_sink(row):
         """Return the weights of a row of scores if the sink has a score of 3."""
@@ -114,10 +114,10 @@ def sink_and_cap(literals):
     return {
         "weights_sink": sink,
         "sum_sink": [math.fsum(row) for row in sink],
-        "output_sink": reference.matmul(sink, v),
+        "output_sink": loops.matmul(sink, v),
         "capped": capped(causal["scaled"]),
-        "weights_capped": [reference.softmax_row(row) + [0] * (5 - len(row)) for row in visible],
-        "weights_capped_late": [reference.softmax_row(row) for row in capped(causal["masked"])],
+        "weights_capped": [loops.softmax_row(row) + [0] * (5 - len(row)) for row in visible],
+        "weights_capped_late": [loops.softmax_row(row) for row in capped(causal["masked"])],
     }
 
 
@@ -138,15 +138,15 @@ def reach(literals):
 )
 def kv_cache(literals):
     unrotated_q, unrotated_k, v = (
-        reference.matmul(literals["X"], literals[f"W_{letter}"]) for letter in "QKV"
+        loops.matmul(literals["X"], literals[f"W_{letter}"]) for letter in "QKV"
     )
     q, k = (
         [rotate_pairs(row, i, base=100) for i, row in enumerate(rows)]
         for rows in (unrotated_q, unrotated_k)
     )
     # Only the two tokens of the prompt are rotated.
-    _, output_at_0 = reference.attention(unrotated_q[-1:], k[:2] + unrotated_k[2:], v)
-    steps = reference.every_step(q, k, v, is_causal)
+    _, output_at_0 = loops.attention(unrotated_q[-1:], k[:2] + unrotated_k[2:], v)
+    steps = loops.every_step(q, k, v, is_causal)
     output = steps["output"]
     return {
         "Q": q,
@@ -223,8 +223,8 @@ def cache_sizes(literals):
 @independent("latent_attention", "slow loops over up-projected keys, rotated as complex numbers")
 def latent_attention(literals):
     x = literals["X"]
-    latents = reference.matmul(x, literals["W_DOWN"])
-    unrotated = reference.matmul(x, literals["W_K_ROTARY"])
+    latents = loops.matmul(x, literals["W_DOWN"])
+    unrotated = loops.matmul(x, literals["W_K_ROTARY"])
     keys_rotary = [rotate_pairs(row, i, base=100) for i, row in enumerate(unrotated)]
     first = latent_head(literals, latents, keys_rotary, suffix="")
     second = latent_head(literals, latents, keys_rotary, suffix="_2")
@@ -238,23 +238,23 @@ def latent_attention(literals):
         "keys_rotary": keys_rotary,
         **first,
         **{f"{name}_2": step for name, step in second.items()},
-        "default_scale": reference.matmul([reference.softmax_row(default_scaled)], first["values"]),
+        "default_scale": loops.matmul([loops.softmax_row(default_scaled)], first["values"]),
         "turned_query": [turned_query],
         "turned_key": turned_keys[1:2],
-        "turned_scores": [[reference.dot(turned_query, key) for key in turned_keys]],
-        "turned_absorbed": [[reference.dot(turned_query, key) for key in keys]],
+        "turned_scores": [[loops.dot(turned_query, key) for key in turned_keys]],
+        "turned_absorbed": [[loops.dot(turned_query, key) for key in keys]],
     }
 
 
 def latent_head(literals, latents, keys_rotary, suffix):
     """Return the steps of a head; absorbing its matrices must not change scores and output."""
     token, up_k = literals["X"][-1:], literals[f"W_UP_K{suffix}"]
-    keys = reference.matmul(latents, up_k)
-    values = reference.matmul(latents, literals[f"W_UP_V{suffix}"])
-    query = reference.matmul(token, literals[f"W_Q{suffix}"])
-    unrotated_query = reference.matmul(token, literals[f"W_Q_ROTARY{suffix}"])
+    keys = loops.matmul(latents, up_k)
+    values = loops.matmul(latents, literals[f"W_UP_V{suffix}"])
+    query = loops.matmul(token, literals[f"W_Q{suffix}"])
+    unrotated_query = loops.matmul(token, literals[f"W_Q_ROTARY{suffix}"])
     query_rotary = [rotate_pairs(unrotated_query[0], 4, base=100)]
-    steps = reference.every_step(
+    steps = loops.every_step(
         np.hstack([query, query_rotary]), np.hstack([keys, keys_rotary]), values
     )
     return {
@@ -263,13 +263,13 @@ def latent_head(literals, latents, keys_rotary, suffix):
         "query_rotary": query_rotary,
         "keys": keys,
         "values": values,
-        "content_scores": [[reference.dot(query[0], key) for key in keys]],
+        "content_scores": [[loops.dot(query[0], key) for key in keys]],
         "scaled": steps["scaled"],
         "weights": steps["weights"],
         "output": steps["output"],
-        "query_absorbed": [[reference.dot(query[0], row) for row in up_k]],
+        "query_absorbed": [[loops.dot(query[0], row) for row in up_k]],
         "scaled_absorbed": steps["scaled"],
-        "blended_latents": reference.matmul(steps["weights"], latents),
+        "blended_latents": loops.matmul(steps["weights"], latents),
         "output_absorbed": steps["output"],
     }
 
@@ -277,14 +277,14 @@ def latent_head(literals, latents, keys_rotary, suffix):
 @independent("tiles", "slow loops over all keys up to each tile")
 def tiles(literals):
     q, k, v = (literals[letter] for letter in "QKV")
-    full = reference.every_step(q, k, v)
+    full = loops.every_step(q, k, v)
     z = full["scaled"][0]
 
     def state(first, last):
         """Return the maximum, the total and the weighted sum of a range of keys."""
         maximum = max(z[first:last])
         exponentials = [math.exp(score - maximum) for score in z[first:last]]
-        weighted_sum = reference.matmul([exponentials], v[first:last])[0]
+        weighted_sum = loops.matmul([exponentials], v[first:last])[0]
         return maximum, math.fsum(exponentials), weighted_sum
 
     ends = (2, 4, 6, 8)
@@ -332,13 +332,13 @@ def tiles(literals):
 @independent("induction_by_hand", "slow loops without a scale", atol=0)
 def induction_by_hand(literals):
     def head(rows, layer):
-        q, k = (reference.matmul(rows, literals[f"W_{letter}{layer}"]) for letter in "QK")
-        v = reference.matmul(rows, literals["W_V1"])
-        steps = reference.every_step(q, k, v, is_causal, divisor=1)
+        q, k = (loops.matmul(rows, literals[f"W_{letter}{layer}"]) for letter in "QK")
+        v = loops.matmul(rows, literals["W_V1"])
+        steps = loops.every_step(q, k, v, is_causal, divisor=1)
         return {"Q": q, "K": k, **steps, "scores": steps["masked"]}
 
     first = head(literals["X"], 1)
-    between = np.add(literals["X"], reference.matmul(first["output"], literals["W_O1"]))
+    between = np.add(literals["X"], loops.matmul(first["output"], literals["W_O1"]))
     second, without_first = head(between, 2), head(literals["X"], 2)
     names = ("Q", "K", "scores", "weights")
     return {
@@ -353,5 +353,5 @@ def induction_by_hand(literals):
 
 @independent("real_head", "slow loops over the features")
 def real_head(literals):
-    steps = reference.every_step(literals["Q"], literals["K"], literals["K"])
+    steps = loops.every_step(literals["Q"], literals["K"], literals["K"])
     return {name: steps[name] for name in ("scores", "weights")}

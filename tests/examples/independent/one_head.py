@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests import reference
+from tests import loops
 from tests.examples.comparison import Computation, independent
 
 
@@ -21,10 +21,10 @@ def one_head_steps(literals):
         if f"W_{letter}" not in literals:
             return literals[letter]
         rows = literals[sequence if sequence in literals else "X"]
-        return reference.matmul(rows, literals[f"W_{letter}"])
+        return loops.matmul(rows, literals[f"W_{letter}"])
 
     q, k, v = projected("Q", "X_q"), projected("K", "X_kv"), projected("V", "X_kv")
-    return {"Q": q, "K": k, "V": v, **reference.every_step(q, k, v)}
+    return {"Q": q, "K": k, "V": v, **loops.every_step(q, k, v)}
 
 
 def steps_of_one_head(names):
@@ -42,7 +42,7 @@ def word_order(literals):
     q = np.multiply(literals["STRETCH"], literals["X_japanese"])
     k = np.multiply(literals["STRETCH"], literals["X_english"])
     v = literals["X_english"]
-    steps = reference.every_step(q, k, v)
+    steps = loops.every_step(q, k, v)
     w = np.diag(4 * [literals["STRETCH"]])
     computed = {name: steps[name] for name in ("scores", "scaled", "weights", "output")}
     aligned = [row.index(max(row)) for row in steps["weights"]]

@@ -3,7 +3,7 @@
 import cmath
 import math
 
-from tests import reference
+from tests import loops
 from tests.examples.comparison import independent
 
 
@@ -54,7 +54,7 @@ def temperatures(literals):
     m = temperature(literals)
 
     def weights(power):
-        return reference.softmax_row([m**power * score for score in literals["ROW"]])
+        return loops.softmax_row([m**power * score for score in literals["ROW"]])
 
     return {
         "temperature": [m],
@@ -74,7 +74,7 @@ def partial_rotation(literals):
         """Return the scores at five distances if only the first four features turn."""
         rest = scale_rest * (q[4] * k[4] + q[5] * k[5])
         rows = [turned(k[:4], [t, t * second_frequency]) for t in range(5)]
-        return [scale_turned * reference.dot(q[:4], row) + rest for row in rows]
+        return [scale_turned * loops.dot(q[:4], row) + rest for row in rows]
 
     return {
         "partial": scores(1 / 8),
@@ -95,7 +95,7 @@ def scores_of_patches(literals):
         query = turned_at(literals["PATCH_Q"], (5, 1, 2), axes)
         return [
             [
-                reference.dot(query, turned_at(literals["PATCH_K"], (5, row, column), axes))
+                loops.dot(query, turned_at(literals["PATCH_K"], (5, row, column), axes))
                 for column in range(3)
             ]
             for row in range(2)

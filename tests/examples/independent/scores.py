@@ -6,16 +6,16 @@ from itertools import pairwise
 
 import numpy as np
 
-from tests import reference
+from tests import loops
 from tests.examples.comparison import independent
 
 
 @independent("printed_weights", "sums and products of Python's numbers")
 def printed_weights(literals):
-    value = reference.matmul(literals["X"], literals["W_V"])
+    value = loops.matmul(literals["X"], literals["W_V"])
     return {
         "row_sums": [math.fsum(row) for row in literals["WEIGHTS"]],
-        "output": reference.matmul(literals["WEIGHTS"], value),
+        "output": loops.matmul(literals["WEIGHTS"], value),
     }
 
 
@@ -31,8 +31,8 @@ def softmax_saturation(literals):
     computed, largest_slopes, largest_slopes_by_z = {}, [], []
     for factor, suffix in ((0.25, "_divided"), (1, ""), (4, "_times_four")):
         scores = [factor * score for score in literals["z"]]
-        weights = reference.softmax_row(scores)
-        jacobian = reference.softmax_slopes(scores)
+        weights = loops.softmax_row(scores)
+        jacobian = loops.softmax_slopes(scores)
         computed[f"z{suffix}"] = scores
         computed[f"weights{suffix}"] = weights
         computed[f"jacobian{suffix}"] = jacobian
@@ -52,7 +52,7 @@ def softmax_saturation(literals):
 @independent("score_matching", "a slow loop over pairs")
 def score_matching(literals):
     q, k = literals["Q"], literals["K"]
-    steps = reference.every_step(q, k, k)
+    steps = loops.every_step(q, k, k)
     return {
         **{name: steps[name] for name in ("scores", "scaled", "weights")},
         # The first query matches all keys but the third, the other queries only that one.
@@ -155,11 +155,11 @@ def softmax_overflow(literals):
     small, large, filled = (literals[name] for name in ("SMALL", "LARGE", "FILLED"))
     return {
         "small_naive": naive(small),
-        "small_stable": reference.softmax_row(small),
+        "small_stable": loops.softmax_row(small),
         "large_naive": naive(large),
-        "large_stable": reference.softmax_row(large),
+        "large_stable": loops.softmax_row(large),
         "filled_naive": naive(filled),
-        "filled_stable": reference.softmax_row(filled),
+        "filled_stable": loops.softmax_row(filled),
         # The largest numbers are 2^1024 (1 - 2^-53) and 2^128 (1 - 2^-24).
         "largest_exponent": 1024 * math.log(2) + math.log1p(-(2**-53)),
         "largest_exponent_float32": 128 * math.log(2) + math.log1p(-(2**-24)),

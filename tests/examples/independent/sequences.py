@@ -6,16 +6,16 @@ from itertools import product
 
 import numpy as np
 
-from tests import reference
+from tests import loops
 from tests.examples.comparison import independent
 
 
 @independent("column_vectors", "slow loops over rows, transposed at the end", atol=0)
 def column_vectors(literals):
     tokens = np.transpose(literals["I"])
-    q, k, v = (reference.matmul(tokens, np.transpose(literals[f"W_{letter}"])) for letter in "QKV")
-    unscaled = {"Q": q, "K": k, "V": v, **reference.every_step(q, k, v, divisor=1)}
-    scaled = reference.every_step(q, k, v)
+    q, k, v = (loops.matmul(tokens, np.transpose(literals[f"W_{letter}"])) for letter in "QKV")
+    unscaled = {"Q": q, "K": k, "V": v, **loops.every_step(q, k, v, divisor=1)}
+    scaled = loops.every_step(q, k, v)
     row_steps = ("Q", "K", "V", "scores", "weights", "output")
     columns = {
         **{name: unscaled[name] for name in ("Q", "K", "V", "weights")},
@@ -42,16 +42,16 @@ def column_vectors(literals):
 @independent("additive_attention", "slow loops over pairs")
 def additive_attention(literals):
     q, k, v = (literals[letter] for letter in "QKV")
-    dots = reference.every_step(q, k, v)
-    projected_q = reference.matmul(q, literals["W_1"])
-    projected_k = reference.matmul(k, literals["W_2"])
+    dots = loops.every_step(q, k, v)
+    projected_q = loops.matmul(q, literals["W_1"])
+    projected_k = loops.matmul(k, literals["W_2"])
 
     def hidden_units(query, key):
         return [math.tanh(a + b) for a, b in zip(query, key, strict=True)]
 
     hidden = [[hidden_units(query, key) for key in projected_k] for query in projected_q]
-    scores = [[reference.dot(literals["w"], features) for features in row] for row in hidden]
-    weights = [reference.softmax_row(row) for row in scores]
+    scores = [[loops.dot(literals["w"], features) for features in row] for row in hidden]
+    weights = [loops.softmax_row(row) for row in scores]
     return {
         **{f"dot_{name}": dots[name] for name in ("scores", "scaled", "weights", "output")},
         "projected_queries": projected_q,
@@ -60,7 +60,7 @@ def additive_attention(literals):
         "additive_scores": scores,
         "largest_possible_score": math.fsum(map(abs, literals["w"])),
         "additive_weights": weights,
-        "additive_output": reference.matmul(weights, v),
+        "additive_output": loops.matmul(weights, v),
     }
 
 
@@ -106,23 +106,22 @@ def permutation(literals):
         ("_with_positions", with_positions),
         ("_with_positions_permuted", with_positions_permuted),
     ):
-        q, k, v = (reference.matmul(tokens, literals[f"W_{letter}"]) for letter in "QKV")
-        weights, computed[f"output{ending}"] = reference.attention(q, k, v)
+        q, k, v = (loops.matmul(tokens, literals[f"W_{letter}"]) for letter in "QKV")
+        weights, computed[f"output{ending}"] = loops.attention(q, k, v)
         if ending != "_with_positions_permuted":
             computed[f"weights{ending}"] = weights
 
     def parts(query, keys):
         """Return the scores of a row of inputs with other rows, before the division."""
         queries, projected = (
-            reference.matmul(rows, literals[name])
-            for rows, name in (([query], "W_Q"), (keys, "W_K"))
+            loops.matmul(rows, literals[name]) for rows, name in (([query], "W_Q"), (keys, "W_K"))
         )
-        return [reference.dot(queries[0], key) for key in projected]
+        return [loops.dot(queries[0], key) for key in projected]
 
     return {
         **computed,
         "E": e,
-        "G": [[reference.dot(q, k) for k in literals["W_K"]] for q in literals["W_Q"]],
+        "G": [[loops.dot(q, k) for k in literals["W_K"]] for q in literals["W_Q"]],
         "score_parts": [parts(query, keys) for query in (x[1], e[1]) for keys in (x, e)],
         "scores_of_boat": parts(with_positions[1], with_positions),
         "X_permuted": permuted,

@@ -1,4 +1,4 @@
-"""The reference documents every public name, with complete docstrings."""
+"""The API pages document every public name, with complete docstrings."""
 
 import re
 
@@ -8,7 +8,7 @@ import pytest
 import attention_docs
 from tests.conftest import ROOT
 
-REFERENCE = ROOT / "docs" / "reference"
+API_PAGES = ROOT / "docs" / "reference"
 # A shape such as (..., n, d_k) or (n,).
 SHAPE = re.compile(r"\((?:\.\.\.|\w[\w ]*),")
 ARRAY_ANNOTATION = re.compile(r"Array(?: \| None)?")
@@ -57,8 +57,8 @@ def refers_elsewhere(definition):
     return "Arguments and errors are those of [`" in definition.docstring.value
 
 
-def test_reference_documents_each_public_name_exactly_once():
-    pages = "\n".join(page.read_text(encoding="utf-8") for page in REFERENCE.glob("*.md"))
+def test_api_pages_document_each_public_name_exactly_once():
+    pages = "\n".join(page.read_text(encoding="utf-8") for page in API_PAGES.glob("*.md"))
     documented = re.findall(r"^::: (\S+)$", pages, re.M)
     assert sorted(path.rpartition(".")[2] for path in documented) == NAMES  # which are sorted, too
 

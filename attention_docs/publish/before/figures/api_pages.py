@@ -1,4 +1,4 @@
-"""The figures of the reference, one for each drawing function."""
+"""The figures of the API pages, one for each drawing function."""
 
 from attention_docs.publish.before.figures.drawings.steps_of_attention import output_figure
 from attention_docs.publish.before.figures.registry import site_figure
