@@ -352,54 +352,6 @@ def import_script(name, monkeypatch):
     return script
 
 
-@pytest.fixture
-def compare_zensical(monkeypatch):
-    return import_script("compare_zensical", monkeypatch)
-
-
-def test_compare_zensical_lists_missing_and_differing_pages(compare_zensical, capsys):
-    heading = compare_zensical.count_elements("<article><h1>A</h1></article>")
-    table = compare_zensical.count_elements("<article><table></table></article>")
-    status = compare_zensical.report(
-        mkdocs={"gone": heading, "equal": heading, "changed": heading},
-        zensical={"equal": heading, "changed": table},
-    )
-    assert status == 1
-    assert capsys.readouterr().out.splitlines()[:4] == [
-        "pages: 3 with MkDocs, 2 with Zensical",
-        "missing: gone",
-        "added: none",
-        "pages that differ: 1 of 2; MkDocs > Zensical",
-    ]
-
-
-def test_compare_zensical_counts_the_elements_of_the_article(compare_zensical, capsys):
-    with_mkdocs = (
-        "<h1>Menu</h1><article><h1>A</h1>"
-        '<figure><svg></svg></figure> <b class="katex x">1</b></article>'
-    )
-    with_zensical = (
-        r'<article><h1>A</h1>\figure{a} <b class="arithmatex">\(1 \query{Q}\)</b></article>'
-    )
-    compare_zensical.report(
-        mkdocs={"page": compare_zensical.count_elements(with_mkdocs)},
-        zensical={"page": compare_zensical.count_elements(with_zensical)},
-    )
-    header, row, _ = capsys.readouterr().out.splitlines()[-3:]
-    cells = zip(table_cells(header), table_cells(row), strict=True)
-    assert {kind: cell for kind, cell in cells if ">" in cell} == {
-        "figures": "1 > 0",
-        "drawings": "1 > 0",
-        "formulas": "1 > 0",
-        "TeX": "0 > 1",
-        "macros": "0 > 1",
-    }
-
-
-def table_cells(line):
-    return [cell.strip() for cell in line.split("  ") if cell.strip()]
-
-
 def write_site(folder, python):
     (folder / "assets").mkdir(parents=True)
     (folder / "assets" / "font.woff2").write_bytes(b"\xff\xfe")
@@ -428,18 +380,6 @@ def compare_sites(monkeypatch, capsys):
 
 def test_compare_sites_ignores_versions(built_sites, compare_sites):
     assert compare_sites(*built_sites) == (0, ["the same: 2 files"])
-
-
-def test_compare_sites_by_meaning_ignores_whitespace_in_markup(built_sites, compare_sites):
-    replace_in_file(built_sites[0] / "index.html", "\n<p>", "<p >")
-    assert compare_sites(*built_sites)[0] == 1
-    assert compare_sites("--meaning", *built_sites) == (0, ["the same: 2 files"])
-
-
-def test_compare_sites_by_meaning_lists_differing_elements(built_sites, compare_sites):
-    replace_in_file(built_sites[0] / "index.html", "<p>0", "<p id='a'>0")
-    differences = ["index.html:", "  - p [('id', 'a')]", "  + p []"]
-    assert compare_sites("--meaning", *built_sites) == (1, differences)
 
 
 def test_compare_sites_lists_differences(built_sites, compare_sites):
