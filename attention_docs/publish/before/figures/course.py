@@ -25,6 +25,10 @@ from attention_docs.publish.before.figures.drawings.course_drawings import (
     output_projection_panel,
 )
 from attention_docs.publish.before.figures.drawings.plane import Vector, plane_panel
+from attention_docs.publish.before.figures.drawings.steps_of_attention import (
+    matrices_figure,
+    output_figure,
+)
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
@@ -274,18 +278,8 @@ def course_one_number(steps_of: StepsOf) -> Html:
     r"""The last step: the weights of *they*, row 5 of $\weights{A}$, average the column *air* of
     the values $\value{V}$. The result stands where the two meet, in the output $\output{O}$."""
     steps = steps_of("course_formula")
-    return product_figure(
-        steps["weights"],
-        steps["V"],
-        row=THEY,
-        column=0,
-        names=("A", "V", "O"),
-        roles=("weights", "value", "output"),
-        scales=("sequential", "diverging", "diverging"),
-        row_labels=WORDS,
-        column_labels=VALUE_FEATURES,
-        inner_labels=WORDS,
-        product=steps["output"],
+    return output_figure(
+        steps, row=THEY, column=0, queries=WORDS, keys=WORDS, features=VALUE_FEATURES
     )
 
 
@@ -364,11 +358,8 @@ def course_heads(steps_of: StepsOf) -> Html:
     seen_by_they = [weights_1[THEY].argmax(), weights_2[THEY].argmax()]
     claim(seen_by_they == [BIRDS, THEY - 1], "finds its noun in head 1 and the previous word")
     options = {**WEIGHTS_OF_WORDS, "hidden": ~np.tri(len(WORDS), dtype=bool), "mark": (THEY, None)}
-    panels = [
-        matrix_panel(weights_1, "Head 1: what it needs", **options),
-        matrix_panel(weights_2, "Head 2: the previous word", **options),
-    ]
-    return beside(panels, "Weights of two heads")
+    heads = {"Head 1: what it needs": weights_1, "Head 2: the previous word": weights_2}
+    return matrices_figure("Weights of two heads", heads, **options)
 
 
 @site_figure
@@ -421,20 +412,19 @@ def course_endings(steps_of: StepsOf) -> Html:
     claim(endings == ["fly", "sail"], "the first noun decides between *fly* and *sail*")
     row_of_birds, row_of_boats = steps["without_head_1"]
     claim(np.allclose(row_of_birds, row_of_boats, rtol=1e-12), "both rows are the same")
-    panels = [
-        matrix_panel(
-            steps[step][:, ENDING_COLUMNS],
-            name,
-            rows="sentence",
-            columns="after “they”",
-            row_labels=["birds pass boats", "boats pass birds"],
-            column_labels=ENDINGS,
-            role="output",
-            scale="sequential",
-        )
-        for step, name in (("with_head_1", "With head 1"), ("without_head_1", "Without head 1"))
-    ]
-    return beside(panels, "The next word in both sentences")
+    return matrices_figure(
+        "The next word in both sentences",
+        {
+            "With head 1": steps["with_head_1"][:, ENDING_COLUMNS],
+            "Without head 1": steps["without_head_1"][:, ENDING_COLUMNS],
+        },
+        rows="sentence",
+        columns="after “they”",
+        row_labels=["birds pass boats", "boats pass birds"],
+        column_labels=ENDINGS,
+        role="output",
+        scale="sequential",
+    )
 
 
 @site_figure

@@ -7,10 +7,11 @@ from attention_docs.examples.course_sentence import FEATURES, VOCABULARY, WORDS
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.course import BIRDS, THEY, WEIGHTS_OF_WORDS
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
+from attention_docs.publish.before.figures.drawings.steps_of_attention import matrices_figure
 from attention_docs.publish.before.figures.learning import loss_chart
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
-from attention_docs.render.figures import Html, beside, heatmap, matrix_panel
+from attention_docs.render.figures import Html, beside, heatmap
 
 
 @site_figure
@@ -73,9 +74,5 @@ def course_learned_weights(steps_of: StepsOf) -> Html:
     difference = np.abs(weights_before - uniform).max()
     claim(difference < 0.05, "every row is close to a plain average")
     claim(weights_after[THEY, BIRDS] > 0.7, "mostly at *birds*")
-    options = {**WEIGHTS_OF_WORDS, "mark": (THEY, None)}
-    panels = [
-        matrix_panel(weights_before, "Before the first step", **options),
-        matrix_panel(weights_after, "After the last step", **options),
-    ]
-    return beside(panels, "Learned weights")
+    weights = {"Before the first step": weights_before, "After the last step": weights_after}
+    return matrices_figure("Learned weights", weights, mark=(THEY, None), **WEIGHTS_OF_WORDS)

@@ -4,7 +4,7 @@ import numpy as np
 
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.charts import chart_figure
-from attention_docs.publish.before.figures.drawings.steps_of_attention import masks_figure
+from attention_docs.publish.before.figures.drawings.steps_of_attention import matrices_figure
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.results import load_results
 from attention_docs.publish.before.values import StepsOf
@@ -32,7 +32,8 @@ def causal_alignments(steps_of: StepsOf) -> Html:
     key. Bottom-right, the last query sees the last key."""
     steps = steps_of("causal_alignments")
     masks = {"top-left": steps["top_left"], "bottom-right": steps["bottom_right"]}
-    return masks_figure("Two alignments of a causal mask", masks)
+    name = "Two alignments of a causal mask"
+    return matrices_figure(name, masks, rows="queries", columns="keys")
 
 
 @site_figure

@@ -12,6 +12,7 @@ from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     WEIGHTS,
+    matrices_figure,
     softmax_figure,
 )
 from attention_docs.publish.before.figures.registry import site_figure
@@ -122,20 +123,19 @@ def mask_functions(steps_of: StepsOf) -> Html:
     steps = steps_of("mask_functions")
     both = steps["causal"] & steps["document"]
     claim(np.array_equal(steps["packed"], both), "a query sees a key if both rules allow it")
-    rules = {"causal": "kv <= q", "document": "same document", "packed": "both"}
     tokens, _ = labels("mask_functions", "packed")
-    panels = [
-        matrix_panel(
-            steps[step],
-            name,
-            rows="queries",
-            columns="keys",
-            row_labels=tokens,
-            column_labels=tokens,
-        )
-        for step, name in rules.items()
-    ]
-    return beside(panels, "Two rules and both together")
+    return matrices_figure(
+        "Two rules and both together",
+        {
+            "kv <= q": steps["causal"],
+            "same document": steps["document"],
+            "both": steps["packed"],
+        },
+        rows="queries",
+        columns="keys",
+        row_labels=tokens,
+        column_labels=tokens,
+    )
 
 
 @site_figure

@@ -11,6 +11,7 @@ from attention_docs.publish.before.figures.claims import claim, labels_of_larges
 from attention_docs.publish.before.figures.course import BIRDS, THEY
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     WEIGHTS,
+    matrices_figure,
     output_figure,
     scores_figure,
     word_cells,
@@ -26,7 +27,6 @@ from attention_docs.render.figures import (
     beside,
     cells,
     figure,
-    matrix_panel,
     scatter_2d,
     scatter_3d,
 )
@@ -269,11 +269,8 @@ def heads_side_by_side(steps_of: StepsOf) -> Html:
     weights_1, weights_2 = steps["weights_1"], steps["weights_2"]
     differ = weights_1.argmax(axis=1) != weights_2.argmax(axis=1)
     claim(np.all(differ), "Each query has its largest weight on one key in head 1")
-    panels = [
-        matrix_panel(weights_1, "Head 1", **WEIGHTS, numbers=False),
-        matrix_panel(weights_2, "Head 2", **WEIGHTS, numbers=False),
-    ]
-    return beside(panels, "Weights of two heads")
+    heads = {"Head 1": weights_1, "Head 2": weights_2}
+    return matrices_figure("Weights of two heads", heads, **WEIGHTS, numbers=False)
 
 
 def outputs_and_values(

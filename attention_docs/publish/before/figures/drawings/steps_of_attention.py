@@ -47,12 +47,9 @@ def scores_figure(
     )
 
 
-def masks_figure(name: str, masks: Mapping[str, Array]) -> Html:
-    """Draw masks side by side, each under its heading."""
-    panels = [
-        matrix_panel(mask, heading, rows="queries", columns="keys")
-        for heading, mask in masks.items()
-    ]
+def matrices_figure(name: str, matrices: Mapping[str, Array], **options: Any) -> Html:
+    """Draw matrices side by side, each under its heading, all with options of `matrix_panel`."""
+    panels = [matrix_panel(matrix, heading, **options) for heading, matrix in matrices.items()]
     return beside(panels, name)
 
 

@@ -7,7 +7,10 @@ from attention_docs.publish.before.figures.claims import claim, labels_of_larges
 from attention_docs.publish.before.figures.course import BIRDS, BOATS, THEY
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.charts import chart_figure
-from attention_docs.publish.before.figures.drawings.steps_of_attention import WEIGHTS
+from attention_docs.publish.before.figures.drawings.steps_of_attention import (
+    WEIGHTS,
+    matrices_figure,
+)
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
@@ -42,12 +45,13 @@ def window_reach(steps_of: StepsOf) -> Html:
     itself and two before it. The last row belongs to the last of the ten tokens."""
     steps = steps_of("position_biases")
     claim(steps["reach_1"].sum(axis=1).max() == 3, "the token itself and two before it")
-    names = {"reach_1": "1 layer", "reach_2": "2 layers", "reach_3": "3 layers"}
-    panels = [
-        matrix_panel(steps[step], name, rows="outputs", columns="inputs")
-        for step, name in names.items()
-    ]
-    return beside(panels, "Reach of a window through layers")
+    reaches = {
+        "1 layer": steps["reach_1"],
+        "2 layers": steps["reach_2"],
+        "3 layers": steps["reach_3"],
+    }
+    name = "Reach of a window through layers"
+    return matrices_figure(name, reaches, rows="outputs", columns="inputs")
 
 
 @site_figure
@@ -69,31 +73,26 @@ def delta_rule_answers(steps_of: StepsOf) -> Html:
     Which is open now? Softmax attention without positions hesitates about the door. A state that
     adds takes it for open. The delta rule has overwritten it: it is shut."""
     steps = steps_of("delta_rule")
-    memories = {
-        "softmax attention": "attention",
-        "a state that adds": "added",
-        "the delta rule": "rewritten",
-    }
     things, states = labels("delta_rule", "rewritten")
     door = things.index("door")
     claim(np.ptp(steps["attention"][door]) < 0.1, "hesitates about the door")
     claim(labels_of_largest(steps["added"], states)[door] == "open", "takes it for open")
     is_shut = [state == "shut" for state in states]
     claim(np.array_equal(steps["rewritten"][door], is_shut), "it is shut")
-    panels = [
-        matrix_panel(
-            steps[step],
-            name,
-            rows="asked for",
-            columns="answer",
-            row_labels=things,
-            column_labels=states,
-            scale="sequential",
-            role="output",
-        )
-        for name, step in memories.items()
-    ]
-    return beside(panels, "What three memories answer")
+    return matrices_figure(
+        "What three memories answer",
+        {
+            "softmax attention": steps["attention"],
+            "a state that adds": steps["added"],
+            "the delta rule": steps["rewritten"],
+        },
+        rows="asked for",
+        columns="answer",
+        row_labels=things,
+        column_labels=states,
+        scale="sequential",
+        role="output",
+    )
 
 
 @site_figure
@@ -122,15 +121,18 @@ def chosen_keys_masks(steps_of: StepsOf) -> Html:
     For *they*, the framed row, the indexer finds both nouns before it, blocks and window one
     each."""
     steps = steps_of("chosen_keys")
-    names = {"window": "A window", "blocks": "Two blocks", "chosen": "Three chosen keys"}
-    nouns_seen = {step: steps[step][THEY, [BIRDS, BOATS]].sum() for step in names}
-    claim(nouns_seen["chosen"] == 2, "the indexer finds both nouns before it")
-    claim(nouns_seen["blocks"] == nouns_seen["window"] == 1, "blocks and window one each")
-    panels = [
-        matrix_panel(steps[step], name, rows="queries", columns="keys", mark=(THEY, None))
-        for step, name in names.items()
-    ]
-    return beside(panels, "Three ways to leave keys out")
+    window, blocks, chosen = steps["window"], steps["blocks"], steps["chosen"]
+    nouns = [BIRDS, BOATS]
+    claim(chosen[THEY, nouns].all(), "the indexer finds both nouns before it")
+    has_one_each = blocks[THEY, nouns].sum() == window[THEY, nouns].sum() == 1
+    claim(has_one_each, "blocks and window one each")
+    return matrices_figure(
+        "Three ways to leave keys out",
+        {"A window": window, "Two blocks": blocks, "Three chosen keys": chosen},
+        rows="queries",
+        columns="keys",
+        mark=(THEY, None),
+    )
 
 
 @site_figure
