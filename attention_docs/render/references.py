@@ -90,19 +90,19 @@ def index_in_step(array: np.ndarray, index: tuple[int, ...]) -> str:
     return str(array.indices[index])
 
 
-def row_reference(array: np.ndarray, row: int) -> str | None:
-    """Return the reference to a row of a matrix, or None if it is not a step of an example.
+def row_reference(row: np.ndarray) -> str | None:
+    """Return the reference to a row of a step, or None if it comes from no step of an example.
 
-    If the matrix is a slice of the step, the reference names only the columns of the slice.
+    If it is a part of a row, the reference names only the columns of this part.
 
-    >>> row_reference(with_step(np.eye(3), "permutation.P")[1:, :2], 1)
+    >>> row_reference(with_step(np.eye(3), "permutation.P")[2, :2])
     'permutation.P[2,0:2]'
     """
-    step = step_name(array)
+    step = step_name(row)
     if step is None:
         return None
-    first = index_in_step(array, (row, 0))
-    last_column = index_in_step(array, (row, -1)).rpartition(",")[2]
+    first = index_in_step(row, (0,))
+    last_column = index_in_step(row, (-1,)).rpartition(",")[2]
     return f"{step}[{first}:{int(last_column) + 1}]"
 
 

@@ -322,7 +322,7 @@ def _draw_labelled_markers(style: int, points: Points, to_paper: Projection) -> 
         is_lower_corner = points.outlined and y > middle_y
         coordinates = ", ".join(map(number, points.coordinates[row]))
         tooltip = element("title", text_node(f"{text}: {coordinates}"))
-        reference = row_reference(points.coordinates, row)
+        reference = row_reference(points.coordinates[row])
         right, down, anchor = _label_offset(style, is_lower_corner)
         body += [
             _draw_marker(style, points, x, y, tooltip, data_val=reference),

@@ -139,7 +139,7 @@ def course_plane(steps_of: StepsOf) -> Html:
     (air_of_birds, water_of_birds), (air_of_boats, water_of_boats) = words[[BIRDS, BOATS]]
     claim(air_of_birds > water_of_birds, "*birds* points more towards *air*")
     claim(air_of_boats < water_of_boats, "*boats* more towards *water*")
-    average = steps["mean"][None, AIR_AND_WATER]
+    average = steps["mean"][AIR_AND_WATER]
     claim(np.ptp(average) == 0, "lies between the two")
     arrows = [*noun_arrows(steps["X"], "input"), Arrow("average", average, "output")]
     panel = arrows_panel("Words as arrows", FEATURES[AIR_AND_WATER], arrows)
@@ -259,11 +259,11 @@ def turned_query(steps_of: StepsOf) -> Html:
     steps = steps_of("turned_query")
     names = ["a", "b", "c"]
     keys, values = [], []
-    for i, name in enumerate(names):
-        keys.append(Vector(name, steps["K"][i : i + 1], "key"))
-        values.append(Vector(name, steps["V"][i : i + 1], "value", is_arrow=False))
-    query = Vector("query", steps["Q"], "query", is_input=True)
-    output = Vector("output", steps["output"], "output", is_arrow=False, is_inside=True)
+    for name, key, value in zip(names, steps["K"], steps["V"], strict=True):
+        keys.append(Vector(name, key, "key"))
+        values.append(Vector(name, value, "value", is_arrow=False))
+    query = Vector("query", steps["Q"][0], "query", is_input=True)
+    output = Vector("output", steps["output"][0], "output", is_arrow=False, is_inside=True)
     options: dict[str, Any] = {"reach": 3, "pixels_per_unit": 26}
     panels = [
         plane_panel("query and keys", [*keys, query], **options),
@@ -517,4 +517,4 @@ def noun_arrows(rows: np.ndarray, role: str) -> list[Arrow]:
         rows: the vector of each word.
         role: the colour of the arrows.
     """
-    return [Arrow(WORDS[i], rows[i : i + 1, AIR_AND_WATER], role) for i in (BIRDS, BOATS)]
+    return [Arrow(WORDS[i], rows[i, AIR_AND_WATER], role) for i in (BIRDS, BOATS)]

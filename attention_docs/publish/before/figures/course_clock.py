@@ -5,7 +5,6 @@ top and grows clockwise.
 """
 
 import math
-from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -15,7 +14,7 @@ from attention_docs.arrays import Array
 from attention_docs.examples.course_sentence import WORDS
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.course import BIRDS, CLOCK_FEATURES, PASS
-from attention_docs.publish.before.figures.drawings.arrows import Point
+from attention_docs.publish.before.figures.drawings.arrows import Point, vector_tip
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Html, Panel, cells, figure
@@ -59,7 +58,7 @@ def course_rotated_query(steps_of: StepsOf) -> Html:
     score."""
     steps = steps_of("course_heads")
     hands = steps["with_positions"][:, CLOCK_FEATURES]
-    query, scores = steps["pass_query"][None, :2], steps["pass_scores"]
+    query, scores = steps["pass_query"][:2], steps["pass_scores"]
     key_lengths = np.linalg.norm(steps["W_K_2"][CLOCK_FEATURES], axis=1)
     claim((key_lengths == KEY_LENGTH).all(), "twice as long")
     # *birds* is one step before *pass*.
@@ -77,15 +76,14 @@ def _clock(hands: Array) -> Panel:
     """
     centre = x, y = RADIUS + 50, RADIUS + 3.75 * LINE_HEIGHT
     body = [label(x, LINE_HEIGHT / 2, "The clock", font_weight="bold"), *_clock_face(centre)]
-    for hand, next_hand in pairwise(hands.tolist()):
+    for hand, next_hand in pairwise(hands):
         body.append(_turn_arrow(centre, 0.42 * RADIUS, hand, next_hand))
     coordinates = []
-    for row, (word, hand) in enumerate(zip(WORDS, hands.tolist(), strict=True)):
-        sine, cosine = hand
-        tip = _tip(centre, hand, RADIUS)
+    for word, hand in zip(WORDS, hands, strict=True):
+        sine, cosine = hand.tolist()
+        tip = vector_tip(hand, centre, RADIUS)
         body.append(_line((tip[0], y), tip, None, stroke_dasharray="2 3", stroke_opacity=0.6))
-        reference = row_reference(hands, row)
-        body.append(_line(centre, tip, "input", stroke_width=2, data_val=reference))
+        body.append(_line(centre, tip, "input", stroke_width=2, data_val=row_reference(hand)))
         side = "start" if sine > 0 else "end"
         anchor = "middle" if abs(sine) < 0.2 else side
         body.append(label(x + (RADIUS + 7) * sine, y - (RADIUS + 12) * cosine, word, anchor))
@@ -123,25 +121,25 @@ def _query_and_keys(query: Array, hands: Array, scores: Array) -> Panel:
     A dashed line is the hand of "pass", as long as the query, from which an arrow leads back.
 
     Args:
-        query: (1, 2) the two features of the query that are not always zero.
+        query: (2,) the two features of the query that are not always zero.
         hands: (5, 2) the hand of each word; a key is twice as long.
         scores: (5,) the scores of the query with the keys.
     """
     name = "The query of “pass”"
     centre = x, y = 150, 2 * LINE_HEIGHT + QUERY_LENGTH * HAND_LENGTH
-    hand_of_pass = _tip(centre, hands[PASS], QUERY_LENGTH * HAND_LENGTH)
-    tip = _tip(centre, query[0], HAND_LENGTH)
-    reference = row_reference(query, 0)
+    hand_of_pass = vector_tip(hands[PASS], centre, QUERY_LENGTH * HAND_LENGTH)
+    tip = vector_tip(query, centre, HAND_LENGTH)
     body = [
         label(x, LINE_HEIGHT / 2, name, font_weight="bold"),
         _line(centre, hand_of_pass, "query", stroke_dasharray="3 4", stroke_opacity=0.7),
-        _line(centre, tip, "query", stroke_width=2.5, data_val=reference),
+        _line(centre, tip, "query", stroke_width=2.5, data_val=row_reference(query)),
         label(tip[0] + 8, tip[1], "query of pass", "start", fill=colour("query")),
     ]
     body += _draw_keys(centre, hands, scores)
-    from_pass_to_birds = hands[PASS].tolist(), hands[BIRDS].tolist()
-    body.append(_turn_arrow(centre, 4.4 * HAND_LENGTH, *from_pass_to_birds, is_clockwise=False))
-    beside_arrow = _tip(centre, (0.9, 0.44), QUERY_LENGTH * HAND_LENGTH)
+    body.append(
+        _turn_arrow(centre, 4.4 * HAND_LENGTH, hands[PASS], hands[BIRDS], is_clockwise=False)
+    )
+    beside_arrow = vector_tip((0.9, 0.44), centre, QUERY_LENGTH * HAND_LENGTH)
     body.append(label(*beside_arrow, "one step back", "start"))
     words = ", ".join(f"{word} {number(score)}" for word, score in zip(WORDS, scores, strict=True))
     return Panel(
@@ -158,17 +156,12 @@ def _draw_keys(centre: Point, hands: Array, scores: Array) -> list[str]:
     """Draw each key as a thick line, with its word and its score at the tip."""
     body = []
     for row, (word, (right, down, anchor)) in enumerate(KEY_LABELS.items()):
-        tip = _tip(centre, hands[row], KEY_LENGTH * HAND_LENGTH)
-        reference = row_reference(hands, row)
-        body.append(_line(centre, tip, "key", stroke_width=5, data_val=reference))
+        hand = hands[row]
+        tip = vector_tip(hand, centre, KEY_LENGTH * HAND_LENGTH)
+        body.append(_line(centre, tip, "key", stroke_width=5, data_val=row_reference(hand)))
         score = cells.inline_number(scores, (row,))
         body.append(label(tip[0] + right, tip[1] + down, f"{word} ", anchor, score))
     return body
-
-
-def _tip(centre: Point, hand: Sequence[float] | Array, length: float) -> Point:
-    """Return the position of the tip of a hand on paper, if a hand of 1 has a length in pixels."""
-    return centre[0] + length * hand[0], centre[1] - length * hand[1]
 
 
 def _line(start: Point, end: Point, role: str | None, **attributes: Any) -> str:
@@ -178,19 +171,14 @@ def _line(start: Point, end: Point, role: str | None, **attributes: Any) -> str:
 
 
 def _turn_arrow(
-    centre: Point,
-    radius: float,
-    start: Sequence[float],
-    end: Sequence[float],
-    *,
-    is_clockwise: bool = True,
+    centre: Point, radius: float, start: Array, end: Array, *, is_clockwise: bool = True
 ) -> str:
     """Draw a curved arrow around the centre from one hand to another, on a circle of a radius."""
     sign = 1 if is_clockwise else -1
     start_angle = math.atan2(*start) + sign * TURN_GAP
     end_angle = math.atan2(*end) - sign * TURN_GAP
-    x1, y1 = _tip(centre, (math.sin(start_angle), math.cos(start_angle)), radius)
-    x2, y2 = _tip(centre, (math.sin(end_angle), math.cos(end_angle)), radius)
+    x1, y1 = vector_tip((math.sin(start_angle), math.cos(start_angle)), centre, radius)
+    x2, y2 = vector_tip((math.sin(end_angle), math.cos(end_angle)), centre, radius)
     arc = f"M{x1:.1f} {y1:.1f}A{radius:g} {radius:g} 0 0 {int(is_clockwise)} {x2:.1f} {y2:.1f}"
     backwards = end_angle - sign * math.pi / 2
     arrowhead = "".join(

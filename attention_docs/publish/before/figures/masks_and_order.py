@@ -179,7 +179,7 @@ def _clocks_at(position: int, encodings: Array) -> Panel:
     for clock, role in enumerate(("query", "key")):
         coordinates = encodings[:, 2 * clock : 2 * clock + 2]
         hands = [
-            Hand(coordinates[t : t + 1], role=role, opacity=1 if t == position else 0.2)
+            Hand(coordinates[t], role=role, opacity=1 if t == position else 0.2)
             for t in range(position + 1)
         ]
         x = grid.column_middle(2 * clock + 0.5)

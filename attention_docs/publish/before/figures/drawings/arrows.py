@@ -1,6 +1,7 @@
 """Draw straight arrows and arrowheads in any direction."""
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -42,7 +43,7 @@ def vector_arrow(
     """Draw a vector as an arrow, tagged with the step that the vector is from.
 
     Args:
-        vector: (1, 2) how far the arrow goes to the right and up.
+        vector: (2,) how far the arrow goes to the right and up.
         start: where it starts on paper.
         pixels_per_unit: the length of 1 on paper.
         role: its colour.
@@ -63,12 +64,12 @@ def vector_arrow(
         stroke_width=2,
         stroke_dasharray="4 3" if dashed else None,
         stroke_opacity=opacity,
-        data_val=row_reference(vector, 0),
+        data_val=row_reference(vector),
     )
     return line + arrowhead(base, tip, half_width, fill=colour(role), fill_opacity=opacity)
 
 
-def vector_tip(vector: np.ndarray, start: Point, pixels_per_unit: float) -> Point:
-    """Return where the tip of a (1, 2) vector is on paper."""
-    right, up = vector[0].tolist()
+def vector_tip(vector: Sequence[float] | np.ndarray, start: Point, pixels_per_unit: float) -> Point:
+    """Return where the tip of a vector, (2,), is on paper."""
+    right, up = map(float, vector)
     return start[0] + pixels_per_unit * right, start[1] - pixels_per_unit * up

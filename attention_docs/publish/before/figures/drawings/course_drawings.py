@@ -121,7 +121,7 @@ def _draw_arc(start: Point, end: Point) -> str:
 
 
 class Arrow(NamedTuple):
-    """A vector of two features, (1, 2), drawn from zero."""
+    """A vector of two features, (2,), drawn from zero."""
 
     name: str
     vector: np.ndarray
@@ -149,9 +149,7 @@ def arrows_panel(name: str, features: Sequence[str], arrows: Sequence[Arrow]) ->
         *(_draw_arrow(arrow, zero=(left, bottom)) for arrow in arrows),
     ]
     vectors = (
-        f"{arrow.name} ({', '.join(map(number, arrow.vector[0]))})"
-        for arrow in arrows
-        if arrow.name
+        f"{arrow.name} ({', '.join(map(number, arrow.vector))})" for arrow in arrows if arrow.name
     )
     description = f"{name}, by {features[0]} and {features[1]}: {'; '.join(vectors)}."
     width, height = right + 3 * LINE_HEIGHT, bottom + 2.3 * LINE_HEIGHT

@@ -14,7 +14,7 @@ TEXT_GAP = 9  # between the tip of a hand and the middle of its text
 
 
 class Hand(NamedTuple):
-    """An arrow on a dial: the (1, 2) coordinates of its tip, and a text beside it.
+    """An arrow on a dial: the (2,) coordinates of its tip, and a text beside it.
 
     A clock's hand points to (sine, cosine) and an arrow in a plane to (cosine, sine): both are
     (right, up) on paper, so the caller says in which order the coordinates are.
@@ -45,7 +45,7 @@ def _draw_hand(centre: Point, pixels_per_unit: float, hand: Hand) -> str:
     )
     if not hand.text:
         return arrow
-    right, up = hand.coordinates[0].tolist()
+    right, up = hand.coordinates.tolist()
     angle = math.atan2(up, right) + hand.text_turn
     distance = pixels_per_unit * math.hypot(right, up) + TEXT_GAP
     x, y = centre[0] + distance * math.cos(angle), centre[1] - distance * math.sin(angle)

@@ -38,7 +38,7 @@ class Vector(NamedTuple):
 
     Attributes:
         name: its name, which is beyond the vector.
-        position: (1, 2) the two numbers.
+        position: (2,) the two numbers.
         role: its colour.
         is_arrow: whether it is drawn as an arrow.
         is_inside: whether its name is between zero and the vector, for one among other points.
@@ -104,9 +104,7 @@ def plane_panel(
         draw_outline(corners, zero, pixels_per_unit) if corners is not None else "",
         *(draw_vector(vector, zero, pixels_per_unit) for vector in vectors),
     ]
-    positions = (
-        f"{vector.name} ({', '.join(map(number, vector.position[0]))})" for vector in vectors
-    )
+    positions = (f"{vector.name} ({', '.join(map(number, vector.position))})" for vector in vectors)
     description = f"{name}: {'; '.join(positions)}."
     width, height = side + 2 * margin, top + side + 1.5 * LINE_HEIGHT
     return Panel(width, height, "".join(body), description, name=name)
@@ -114,7 +112,7 @@ def plane_panel(
 
 def draw_outline(corners: Array, zero: Point, pixels_per_unit: float) -> str:
     """Join points of a step by a closed line."""
-    tips = (vector_tip(corner[None], zero, pixels_per_unit) for corner in np.asarray(corners))
+    tips = (vector_tip(corner, zero, pixels_per_unit) for corner in np.asarray(corners))
     path = "M" + "L".join(f"{x:g} {y:g}" for x, y in tips) + "z"
     line = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.5}
     return element("path", d=path, **line, data_outline=step_name(corners))
@@ -126,7 +124,7 @@ def draw_vector(vector: Vector, zero: Point, pixels_per_unit: float) -> str:
     tip_x, tip_y = vector_tip(vector.position, zero, pixels_per_unit)
     angle = math.atan2(tip_y - zero_y, tip_x - zero_x)  # clockwise, as in SVG
     paint = colour(vector.role)
-    reference = row_reference(vector.position, 0)
+    reference = row_reference(vector.position)
     if vector.is_arrow:
         ends = {"x1": zero_x, "y1": zero_y, "x2": tip_x, "y2": tip_y}
         line = element("line", **ends, stroke=paint, stroke_width=2, data_val=reference)

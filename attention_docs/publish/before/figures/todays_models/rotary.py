@@ -66,7 +66,7 @@ def _turning_pair(name: str, pair_at_positions: Array, is_fast: bool) -> Panel:
         has_number = is_fast or position in (0, last_position)
         turn_outwards = 0.08 if position else -0.08  # in radians
         hand = Hand(
-            pair_at_positions[position : position + 1],
+            pair_at_positions[position],
             str(position) if has_number else "",
             opacity=1 - 0.15 * position,
             text_turn=0 if is_fast else turn_outwards,
@@ -95,8 +95,8 @@ def rotary_positions(steps_of: StepsOf) -> Html:
         plane_panel(
             f"pair {pair}",
             [
-                Vector("q", steps["q_turned"][pair : pair + 1], "query"),
-                Vector("k", steps["k_turned"][pair : pair + 1], "key"),
+                Vector("q", steps["q_turned"][pair], "query"),
+                Vector("k", steps["k_turned"][pair], "key"),
             ],
             reach=4,
             pixels_per_unit=pixels_per_unit,
@@ -179,10 +179,10 @@ def _turns_of_pair(name: str, pair: Array, angles: Array, untrained_angle: float
 
 
 def _rotated(pair: Array, angle: float) -> Array:
-    """Return two features, (2,), rotated counterclockwise by an angle in radians, as (1, 2)."""
+    """Return two features, (2,), rotated counterclockwise by an angle in radians."""
     cosine, sine = math.cos(angle), math.sin(angle)
     rotation = np.array([[cosine, -sine], [sine, cosine]])
-    return (rotation @ pair)[None]
+    return rotation @ pair
 
 
 @site_figure
