@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from attention_docs.render.figures import Axis, Series, figure, line_chart
+from attention_docs.render.figures import Axis, Series, line_chart
 from attention_docs.render.figures.chart import CHART_WIDTH, NARROW_WIDTH
 from attention_docs.render.figures.svg import LINE_HEIGHT
 from attention_docs.render.numbers import drawn_number, exact_number
@@ -31,7 +31,7 @@ VARIANCE = Axis("variance", (0, 5, 10))
 
 
 def chart(*series, x=D, y=VARIANCE, name="Growth"):
-    return figure(line_chart(name, x, y, series), "c")
+    return line_chart(name, x, y, series)
 
 
 def lines_of(picture):

@@ -10,9 +10,11 @@ import numpy as np
 from attention_docs.arrays import Array, check_finite, to_displayable
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
+    Html,
     Panel,
     colour,
     element,
+    figure,
     label,
     text_node,
     text_width,
@@ -160,7 +162,7 @@ class Curve(NamedTuple):
         return element("path", *children, **marker, **attributes)
 
 
-def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
+def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Html:
     """Draw lines with their names at their right ends, or above them in a narrow chart.
 
     A single line has no name in the drawing, only in its description.
@@ -189,7 +191,8 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Panel:
     # The title is centred over the plot and may be wider than the plot.
     width = plot.left + max(plot.width + margin, (plot.width + text_width(name)) / 2)
     description = " ".join([f"{name}.", *(_describe(curve, x, y) for curve in named_curves)])
-    return Panel(width, plot.bottom + 2.5 * LINE_HEIGHT, "".join(body), description)
+    panel = Panel(width, plot.bottom + 2.5 * LINE_HEIGHT, "".join(body), description)
+    return figure(panel, name)
 
 
 def is_narrow() -> bool:

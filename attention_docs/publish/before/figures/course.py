@@ -15,7 +15,6 @@ from attention_docs.examples.course_sentence import (
 )
 from attention_docs.publish.before.figures.claims import claim, labels_of_largest
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
-from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.drawings.course_drawings import (
     Arrow,
     LabelledRow,
@@ -39,6 +38,7 @@ from attention_docs.render.figures import (
     beside,
     figure,
     heatmap,
+    line_chart,
     lines_panel,
     matrix_panel,
     product_figure,
@@ -233,7 +233,7 @@ def course_saturation(steps_of: StepsOf) -> Html:
             series.append(Series("", [factor], weight, role, line=False, points=True))
     x = Axis("factor", (1 / 16, 1 / 4, 1, 4), logarithmic=True)
     y = Axis("weight", (0, 0.5, 1))
-    return chart_figure("Weights of “birds”", x, y, series)
+    return line_chart("Weights of “birds”", x, y, series)
 
 
 @site_figure

@@ -3,16 +3,11 @@
 import numpy as np
 
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.drawings.steps_of_attention import matrices_figure
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.results import load_results
 from attention_docs.publish.before.values import StepsOf
-from attention_docs.render.figures import (
-    Axis,
-    Html,
-    Series,
-)
+from attention_docs.render.figures import Axis, Html, Series, line_chart
 
 POSITIONS_AXIS = Axis("positions", (128, 512, 2048, 8192, 32768), logarithmic=True)
 TIME_AXIS = Axis("milliseconds", (0.1, 1, 10, 100, 1000, 10000), logarithmic=True)
@@ -58,4 +53,4 @@ def speed_growth(steps_of: StepsOf) -> Html:
         lengths = np.array([row["n"] for row in measured])
         milliseconds = 1000 * np.array([row["seconds"][key] for row in measured])
         series.append(Series(name, lengths, milliseconds, role))
-    return chart_figure("Time of one head", POSITIONS_AXIS, TIME_AXIS, series)
+    return line_chart("Time of one head", POSITIONS_AXIS, TIME_AXIS, series)

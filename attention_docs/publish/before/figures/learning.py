@@ -8,7 +8,6 @@ import numpy as np
 from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim, labels_of_largest
-from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.drawings.steps_of_attention import WEIGHTS
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
@@ -20,6 +19,7 @@ from attention_docs.render.figures import (
     beside,
     cells,
     figure,
+    line_chart,
     matrix_panel,
 )
 from attention_docs.render.figures.scales import scale_of
@@ -237,7 +237,7 @@ def loss_chart(
         loss_ticks: the ticks of the vertical axis.
     """
     series = [Series(line, steps, losses, role) for line, (losses, role) in lines.items()]
-    return chart_figure(name, Axis("step", step_ticks), Axis("loss", loss_ticks), series)
+    return line_chart(name, Axis("step", step_ticks), Axis("loss", loss_ticks), series)
 
 
 def draw_arrow(start: cells.Grid, end: cells.Grid, text: str) -> str:

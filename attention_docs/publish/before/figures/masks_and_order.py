@@ -8,7 +8,6 @@ from attention_docs.arrays import Array
 from attention_docs.examples import labels
 from attention_docs.positions import sinusoidal_positions
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     WEIGHTS,
@@ -25,6 +24,7 @@ from attention_docs.render.figures import (
     beside,
     figure,
     heatmap,
+    line_chart,
     matrix_panel,
 )
 from attention_docs.render.figures.cells import (
@@ -304,4 +304,4 @@ def positional_products(steps_of: StepsOf) -> Html:
     ]
     x = Axis("distance", distances.tolist())
     y = Axis("dot product", (-0.5, 0, 0.5, 1, 1.5, 2))
-    return chart_figure("Dot product of two positions", x, y, series)
+    return line_chart("Dot product of two positions", x, y, series)

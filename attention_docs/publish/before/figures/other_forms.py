@@ -3,7 +3,6 @@
 import numpy as np
 
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     output_figure,
     scores_figure,
@@ -11,7 +10,7 @@ from attention_docs.publish.before.figures.drawings.steps_of_attention import (
 )
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
-from attention_docs.render.figures import Axis, Html, Series
+from attention_docs.render.figures import Axis, Html, Series, line_chart
 
 # In the batched example: the query and the key that are alike, and the key with which that query
 # has the second largest score.
@@ -88,4 +87,4 @@ def layer_costs(steps_of: StepsOf) -> Html:
     positions = Axis("positions", (16, 64, 256, 1024), logarithmic=True)
     ticks = (0.01, 0.1, 1, 10, 100, 1000)
     multiplications = Axis("million multiplications", ticks, logarithmic=True, unit=1e6)
-    return chart_figure("What a layer costs", positions, multiplications, series)
+    return line_chart("What a layer costs", positions, multiplications, series)

@@ -11,7 +11,6 @@ from attention_docs.examples.course_sentence import WORDS
 from attention_docs.model.record import unpack_percents
 from attention_docs.publish.before.figures.claims import claim, labels_of_largest
 from attention_docs.publish.before.figures.course import THEY
-from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.results import load_results
 from attention_docs.publish.before.values import StepsOf
@@ -23,6 +22,7 @@ from attention_docs.render.figures import (
     beside,
     cells,
     figure,
+    line_chart,
     lines_panel,
 )
 from attention_docs.render.figures.scales import Scale
@@ -424,7 +424,7 @@ def real_induction(steps_of: StepsOf) -> Html:
     series = [Series("loss", np.arange(1, len(losses) + 1), losses, "first")]
     x = Axis(f"position (the copy begins at {half})", (0, 20, 40, 60, 80))
     y = Axis("loss", (0, 5, 10, 15, 20))
-    return chart_figure("The loss of a repeated sequence", x, y, series)
+    return line_chart("The loss of a repeated sequence", x, y, series)
 
 
 @site_figure
@@ -435,4 +435,4 @@ def real_sinks(steps_of: StepsOf) -> Html:
     series = [Series("weight on the first token", np.arange(len(by_layer)), by_layer, "weights")]
     x = Axis("layer", (0, 5, 10, 15, 20, 25, 30))
     y = Axis("weight on the first token", (0, 0.25, 0.5, 0.75, 1))
-    return chart_figure("Sinks by layer", x, y, series)
+    return line_chart("Sinks by layer", x, y, series)

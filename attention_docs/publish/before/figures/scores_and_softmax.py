@@ -4,10 +4,9 @@ import numpy as np
 import numpy.typing as npt
 
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
-from attention_docs.render.figures import Axis, Html, Series
+from attention_docs.render.figures import Axis, Html, Series, line_chart
 from attention_docs.softmax import softmax
 
 D_AXIS = Axis("d", (1, 4, 16, 64, 256), logarithmic=True)
@@ -26,7 +25,7 @@ def softmax_saturation(steps_of: StepsOf) -> Html:
         for i, role in enumerate(("first", "second", "third", "fourth"))
     ]
     y = Axis("weight", (0, 0.25, 0.5, 0.75, 1))
-    return chart_figure("Weights of four scores, without the division", D_AXIS, y, series)
+    return line_chart("Weights of four scores, without the division", D_AXIS, y, series)
 
 
 @site_figure
@@ -40,7 +39,7 @@ def softmax_gradient(steps_of: StepsOf) -> Html:
     ratios = np.divide(y.ticks[:-1], y.ticks[1:])
     claim(np.allclose(ratios, 1 / 100), "each step down is a hundredth of the one before")
     series = [Series("slope", d, slopes, "weights")]
-    return chart_figure("Largest slope, without the division", D_AXIS, y, series)
+    return line_chart("Largest slope, without the division", D_AXIS, y, series)
 
 
 @site_figure
@@ -59,7 +58,7 @@ def score_variance(steps_of: StepsOf) -> Html:
         Series("measured", d, variance_of_scaled, "first", line=False, points=True),
     ]
     y = Axis("variance", (0.25, 1, 4, 16, 64, 256), logarithmic=True)
-    return chart_figure("Variance of a score, and of a scaled score", MEASURED_D_AXIS, y, series)
+    return line_chart("Variance of a score, and of a scaled score", MEASURED_D_AXIS, y, series)
 
 
 @site_figure
@@ -72,7 +71,7 @@ def score_variance_errors(steps_of: StepsOf) -> Html:
         for kind, role in (("mean", "first"), ("variance", "second"))
     ]
     y = Axis("standard errors", (-3, -2, -1, 0, 1, 2, 3))
-    return chart_figure("Measured minus proved", MEASURED_D_AXIS, y, series)
+    return line_chart("Measured minus proved", MEASURED_D_AXIS, y, series)
 
 
 def weights_of_growing_scores(

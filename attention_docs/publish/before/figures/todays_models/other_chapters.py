@@ -6,7 +6,6 @@ from attention_docs.examples import labels, load
 from attention_docs.publish.before.figures.claims import claim, labels_of_largest
 from attention_docs.publish.before.figures.course import BIRDS, BOATS, THEY
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
-from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     WEIGHTS,
     matrices_figure,
@@ -20,6 +19,7 @@ from attention_docs.render.figures import (
     beside,
     figure,
     heatmap,
+    line_chart,
     matrix_panel,
 )
 
@@ -36,7 +36,7 @@ def alibi_biases(steps_of: StepsOf) -> Html:
     ]
     x = Axis("distance", ticks)
     y = Axis("bias", (-4, -3, -2, -1, 0))
-    return chart_figure("A bias for the distance", x, y, series)
+    return line_chart("A bias for the distance", x, y, series)
 
 
 @site_figure
@@ -111,7 +111,7 @@ def state_and_cache(steps_of: StepsOf) -> Html:
     ]
     x = Axis("tokens", (1024, 16384, 262144), logarithmic=True)
     y = Axis("MiB", (64, 512, 4096, 32768), logarithmic=True)
-    return chart_figure("Memory that a text needs", x, y, series)
+    return line_chart("Memory that a text needs", x, y, series)
 
 
 @site_figure
@@ -164,7 +164,7 @@ def indexer_saving(steps_of: StepsOf) -> Html:
     ]
     x = Axis("tokens", (2048, 8192, 32768, 131072), logarithmic=True)
     y = Axis("millions", (16, 256, 4096, 65536), logarithmic=True)
-    return chart_figure("What choosing keys saves", x, y, series)
+    return line_chart("What choosing keys saves", x, y, series)
 
 
 @site_figure
@@ -183,7 +183,7 @@ def split_outputs(steps_of: StepsOf) -> Html:
     ]
     x = Axis("pieces", pieces, logarithmic=True)
     y = Axis("output", (1.518, 1.519, 1.52, 1.521))
-    return chart_figure("One output from pieces", x, y, series)
+    return line_chart("One output from pieces", x, y, series)
 
 
 @site_figure

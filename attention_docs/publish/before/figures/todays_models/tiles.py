@@ -8,17 +8,9 @@ from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.boxes import arrow
 from attention_docs.publish.before.figures.drawings.cells_of_role import draw_numbers
-from attention_docs.publish.before.figures.drawings.charts import chart_figure
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
-from attention_docs.render.figures import (
-    Axis,
-    Html,
-    Panel,
-    Series,
-    beside,
-    cells,
-)
+from attention_docs.render.figures import Axis, Html, Panel, Series, beside, cells, line_chart
 from attention_docs.render.figures.scales import FILLS, OPACITY_UNDER_TEXT
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
@@ -195,4 +187,4 @@ def softmax_in_one_pass(steps_of: StepsOf) -> Html:
     ]
     x = Axis("scores seen", scores_seen.tolist())
     y = Axis("value", (0, 1, 2, 3))
-    return chart_figure("The softmax in one pass", x, y, series)
+    return line_chart("The softmax in one pass", x, y, series)
