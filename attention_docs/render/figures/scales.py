@@ -9,21 +9,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention_docs.render.figures.svg import LINE_HEIGHT, Panel, element, label, text_width
+from attention_docs.render.figures.svg import LINE_HEIGHT, ROLES, Panel, element, label, text_width
 from attention_docs.render.numbers import exact_number, number
 
 OPACITY_UNDER_TEXT = 0.5
 OPACITY = 0.8
 # The hues of the roles and of negative numbers, light enough to distinguish below text.
-FILLS = {
-    "input": "var(--fill-input, #7a828e)",
-    "query": "var(--fill-query, #3d85e8)",
-    "key": "var(--fill-key, #d0661a)",
-    "value": "var(--fill-value, #2e9e52)",
-    "scores": "var(--fill-scores, #8f63d2)",
-    "weights": "var(--fill-weights, #d6409f)",
-    "output": "var(--fill-output, #1597ab)",
-}
+FILLS = {role: paint.replace("--role-", "--fill-") for role, paint in ROLES.items()}
 MINUS = "var(--fill-minus, #988400)"
 KINDS = ("diverging", "sequential")
 MIN_SWATCH_WIDTH, SWATCH_HEIGHT, SWATCH_COUNT = 14, 8, 5
