@@ -18,6 +18,7 @@ from attention_docs.render.figures.svg import (
     label,
     text_node,
     text_width,
+    vertical_label,
 )
 from attention_docs.render.numbers import number, short_number
 from attention_docs.render.references import index_in_step, step_name
@@ -278,11 +279,10 @@ def draw_column_labels(grid: Grid, labels: Sequence[str]) -> str:
 
 def draw_upward_labels(grid: Grid, labels: Sequence[str]) -> str:
     """Write labels that read upwards above the columns, where a level one would be too wide."""
-    body = []
-    for column, text in enumerate(labels):
-        x, y = grid.column_middle(column), grid.y - LABEL_GAP
-        body.append(label(x, y, text, "start", transform=f"rotate(-90 {x:g} {y:g})"))
-    return "".join(body)
+    return "".join(
+        vertical_label(grid.column_middle(column), grid.y - LABEL_GAP, text, "start")
+        for column, text in enumerate(labels)
+    )
 
 
 def describe(name: str, matrix: np.ndarray) -> str:

@@ -128,9 +128,9 @@ def with_subscripts(text: str, size: float | str = "0.8em", drop: int = 3) -> st
     return svg
 
 
-def vertical_label(x: float, y: float, text: str) -> str:
-    """Write text that reads upwards."""
-    return label(x, y, text, transform=f"rotate(-90 {x:g} {y:g})")
+def vertical_label(x: float, y: float, text: str, anchor: str = "middle") -> str:
+    """Write text that reads upwards, with its middle, start or end at y, as `anchor` says."""
+    return label(x, y, text, anchor, transform=f"rotate(-90 {x:g} {y:g})")
 
 
 def title(x: float, y: float, text: str, role: str | None, anchor: str = "middle") -> str:

@@ -365,7 +365,10 @@ def _draw_enlarged(tokens: Sequence[str], rows: Rows, name: str) -> Panel:
         *_percents(grid, rows),
         _stairs(grid),
         cells.draw_row_labels(grid, tokens),
-        *(_label_below(grid, column, token) for column, token in enumerate(tokens)),
+        *(
+            vertical_label(grid.column_middle(column), grid.bottom + 6, token, "end")
+            for column, token in enumerate(tokens)
+        ),
         vertical_label(LINE_HEIGHT / 2, grid.middle_y, "asks"),
         label(grid.middle_x, grid.bottom + margin + LINE_HEIGHT / 2, "is asked"),
     ]
@@ -405,12 +408,6 @@ def _stairs(grid: cells.Grid) -> str:
         lines.append(f"M{grid.x:g} {grid.y + height * edge:g}h{width * cells_right:g}")
         lines.append(f"M{grid.x + width * edge:g} {grid.bottom:g}v{-height * cells_up:g}")
     return element("path", d="".join(lines), fill="none", stroke="currentColor", stroke_opacity=0.3)
-
-
-def _label_below(grid: cells.Grid, column: int, token: str) -> str:
-    """Write a token below its column, upwards."""
-    x, y = grid.column_middle(column), grid.bottom + 6
-    return label(x, y, token, "end", transform=f"rotate(-90 {x:g} {y:g})")
 
 
 @site_figure
