@@ -5,6 +5,7 @@ import pytest
 
 from attention_docs import examples
 from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS
+from attention_docs.publish.before.values import look_up_array
 from attention_docs.render.numbers import short_number
 from tests.browser.test_every_page import A4, SMALL_FIGURE_TEXT
 from tests.conftest import ROOT
@@ -148,8 +149,8 @@ def test_side_panel_shows_the_probabilities_after_an_edit(open_page, window):
     visit.page.locator(FIELDS).first.fill("-1")
     x = np.array(examples.load("course_sentence").X, dtype=float)
     x[0, 0] = -1
-    _, row = SIDE_PANELS["mask"].next_word
-    probabilities = replay("course_model", {"course_sentence.X": x}).steps["next_words"][row]
+    edited_steps = replay("course_model", {"course_sentence.X": x}).steps
+    probabilities = look_up_array(SIDE_PANELS["mask"].next_word, lambda example: edited_steps)
     visit.page.wait_for_function(
         "text => document.querySelector('.by-hand .next g[data-at] text').textContent === text",
         arg=short_number(probabilities[0]),

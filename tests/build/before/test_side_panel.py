@@ -9,6 +9,7 @@ import pytest
 from attention_docs.examples.course_learned import REASONS
 from attention_docs.examples.course_sentence import THEY, VOCABULARY, WORDS
 from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS, side_panel
+from attention_docs.publish.before.values import look_up_array
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.render.numbers import drawn_number, short_number
 from tests.conftest import ROOT
@@ -122,13 +123,14 @@ def test_enlarged_stage_exists_once_per_head_before_the_next_word(name, matrices
 
 @each_panel
 def test_bars_are_as_long_as_the_probabilities(name):
-    step, row = SIDE_PANELS[name].next_word
+    reference = SIDE_PANELS[name].next_word
+    probabilities = look_up_array(reference, EXAMPLES.steps)
     *_, next_word_picture = svgs_of(draw(name, "by-hand"))
-    bars = cells_of(next_word_picture, step)
+    bars = cells_of(next_word_picture, step=reference.partition("[")[0])
     assert len(bars) == len(VOCABULARY)
     for (_, word), shapes_of_word in bars.items():
         bar = shapes_of_word[0].attributes
-        expected_width = float(bar["data-full"]) * array_of(step)[row, word]
+        expected_width = float(bar["data-full"]) * probabilities[word]
         assert float(bar["width"]) == pytest.approx(expected_width, abs=0.01)
 
 
@@ -137,10 +139,9 @@ def test_next_word_is_computed_from_the_output_that_the_panel_shows(name):
     panel = SIDE_PANELS[name]
     output_stage = next(stage for stage in panel.stages if stage.key == "output")
     shown_output = array_of(output_stage.matrices[-1].step)[THEY]
-    reference, row = panel.next_word
-    shows_the_complete_model = reference != "course_model.next_words"
-    outputs = array_of("course_model.they_outputs")  # the last row is that of the complete model
-    expected_output = outputs[-1 if shows_the_complete_model else row]
+    # The model of the next words of this row, or else the complete one, which is the last.
+    row = re.fullmatch(r"course_model\.next_words\[(\d)\]", panel.next_word)
+    expected_output = array_of("course_model.they_outputs")[int(row[1]) if row else -1]
     np.testing.assert_allclose(shown_output, expected_output, rtol=1e-12)
 
 

@@ -111,14 +111,14 @@ class SidePanel(NamedTuple):
     Attributes:
         enlarged_key: the key of the stage that the page is about; `next` for the next word.
         stages: all stages but the last.
-        next_word: the step of the probabilities of the next word, and the row, if it has several.
+        next_word: the reference to the probabilities of the next word.
         folded_keys: the keys of the stages that are folded at first.
         last_operation: what leads from the last of the stages to the next word, as HTML.
     """
 
     enlarged_key: str
     stages: tuple[Stage, ...]
-    next_word: tuple[str, int | None]
+    next_word: str
     folded_keys: tuple[str, ...] = ()
     last_operation: str = "if the rest of the model (page nine) follows"
 
@@ -214,7 +214,7 @@ WHOLE_BLOCK = (
     ),
     block_stage("course_block.output"),
 )
-NEXT_WORD = ("course_next_token.probabilities", THEY)
+NEXT_WORD = f"course_next_token.probabilities[{THEY}]"
 TO_NEXT_WORD = "times <i>W</i><sub>vocabulary</sub>, softmax"
 # A row of `course_model.next_words` belongs to the model with those parts of attention that the
 # course has introduced so far.
@@ -228,10 +228,10 @@ SIDE_PANELS = {
             weights_stage("course_projections.weights"),
             output_stage("course_projections.output", values_matrix("course_projections.V")),
         ),
-        next_word=("course_model.next_words", 0),
+        next_word="course_model.next_words[0]",
     ),
-    "formula": SidePanel("weights", FORMULA, next_word=("course_model.next_words", 1)),
-    "scale": SidePanel("scores", FORMULA, next_word=("course_model.next_words", 1)),
+    "formula": SidePanel("weights", FORMULA, next_word="course_model.next_words[1]"),
+    "scale": SidePanel("scores", FORMULA, next_word="course_model.next_words[1]"),
     "order": SidePanel(
         "weights",
         (
@@ -241,7 +241,7 @@ SIDE_PANELS = {
             weights_stage("course_order.weights_with_positions"),
             output_stage("course_order.output_with_positions", VALUES),
         ),
-        next_word=("course_model.next_words", 2),
+        next_word="course_model.next_words[2]",
     ),
     "mask": SidePanel(
         "weights",
@@ -252,12 +252,12 @@ SIDE_PANELS = {
             weights_stage("course_mask.weights"),
             output_stage("course_mask.output", VALUES),
         ),
-        next_word=("course_model.next_words", 3),
+        next_word="course_model.next_words[3]",
     ),
     "heads": SidePanel(
         "weights",
         HEADS_WITH_SCORES,
-        next_word=("course_model.next_words", 3),
+        next_word="course_model.next_words[3]",
         folded_keys=("words", "projections", "scores"),
     ),
     "block": SidePanel(
@@ -302,7 +302,7 @@ def learned_side_panel(by_hand: SidePanel) -> SidePanel:
     return SidePanel(
         by_hand.enlarged_key,
         tuple(stages),
-        next_word=("course_learned.reasons", None),
+        next_word="course_learned.reasons",
         folded_keys=("projections",),
         last_operation=TO_NEXT_WORD if "block" in keys else "the rest of the model",
     )
@@ -352,7 +352,7 @@ def stages_html(panel: SidePanel, steps_of: StepsOf) -> str:
         is_open = stage.key not in panel.folded_keys
         html += stage_html(stage.operation, drawing, css_class, is_open)
     css_class = " next main" if panel.enlarged_key == "next" else " next"
-    drawing = draw_next_word(*panel.next_word, steps_of)
+    drawing = draw_next_word(panel.next_word, steps_of)
     html += stage_html(panel.last_operation, drawing, css_class, is_open=True)
     return html + NEGATIVE_NOTE if has_negative_number(panel, steps_of) else html
 
@@ -431,18 +431,15 @@ def describe(matrix: StageMatrix, numbers: np.ndarray) -> str:
     return f"{matrix.symbol}, by {', '.join(matrix.column_words)}: {'; '.join(rows)}."
 
 
-def draw_next_word(step: str, row: int | None, steps_of: StepsOf) -> Panel:
+def draw_next_word(reference: str, steps_of: StepsOf) -> Panel:
     """Draw the probability of each word that may come next as a bar, the most probable word first.
 
     Args:
-        step: the reference of the probabilities.
-        row: their row, or None if the step is a vector.
+        reference: the reference to the probabilities.
         steps_of: returns the steps of an example by its name.
     """
-    probabilities = look_up_array(step, steps_of)
-    if row is not None:
-        probabilities = probabilities[row]
-    words = look_up_labels(step)[-1]
+    probabilities = look_up_array(reference, steps_of)
+    (words,) = look_up_labels(reference)
     most_probable_first = np.argsort(-np.asarray(probabilities), kind="stable").tolist()
     bars, names = [], []
     for i, (word, probability) in enumerate(zip(words, probabilities, strict=True)):
