@@ -12,7 +12,7 @@ from attention_docs.publish.before.figures.drawings.arrows import (
     vector_tip,
 )
 from attention_docs.publish.before.figures.drawings.boxes import box, box_width
-from attention_docs.publish.before.figures.drawings.cells_of_role import draw_numbers
+from attention_docs.publish.before.figures.drawings.steps_of_attention import draw_numbers
 from attention_docs.render.figures import Panel, cells
 from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import (

@@ -122,7 +122,7 @@ def real_sentence_html() -> str:
     words = ""
     for query in range(REAL_LENGTH):
         weights = np.array(record["weights"][query][: query + 1])
-        digits = [measured_html(weight) for weight in weights]
+        digits = [computed_span(escape(short_number(weight))) for weight in weights]
         words += word_html(REAL_NAME, tokens, weights, digits, reason_ending=".")
     layer, head = record["head"]
     next_word = tokens[REAL_LENGTH]
@@ -197,10 +197,6 @@ def number_html(reference: str, array: np.ndarray, index: tuple[int, int]) -> st
     """Return a number with two decimals, and its reference."""
     digits = escape(short_number(array[index]))
     return f'<span data-val="{reference}[{index[0]},{index[1]}]" data-short>{digits}</span>'
-
-
-def measured_html(weight: float) -> str:
-    return computed_span(escape(short_number(weight)))
 
 
 def radio(name: str, value: str, is_checked: bool) -> str:

@@ -65,6 +65,11 @@ def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = Non
     return beside([scores_panel, weights_panel], name)
 
 
+def draw_numbers(grid: cells.Grid, matrix: Array, role: str | None) -> str:
+    """Draw cells with their numbers, the more coloured the further a number is from zero."""
+    return cells.draw_cells(grid, matrix, scale_of("diverging", "matrix", matrix, role))
+
+
 def word_cells(grid: cells.Grid, matrix: Array, role: str, columns: Sequence[str]) -> str:
     """Draw a matrix without numbers, with words over its columns that read upwards.
 
@@ -96,12 +101,11 @@ def words_panel(
     left = max(map(text_width, rows)) + LABEL_MARGIN
     top = 1.5 * LINE_HEIGHT + max(map(text_width, columns)) + LABEL_MARGIN
     grid = cells.Grid(left, top, (width, cells.MIN_CELL[1]), *matrix.shape)
-    scale = scale_of("diverging", name, matrix, role)
     body = [
         title(grid.middle_x, LINE_HEIGHT / 2, name, role),
         cells.draw_row_labels(grid, rows),
         cells.draw_upward_labels(grid, columns),
-        cells.draw_cells(grid, matrix, scale),
+        draw_numbers(grid, matrix, role),
     ]
     description = cells.describe(name, matrix)
     return Panel(grid.right, grid.bottom, "".join(body), description, name=name)

@@ -8,7 +8,7 @@ import numpy as np
 from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
-from attention_docs.publish.before.figures.drawings.cells_of_role import draw_numbers
+from attention_docs.publish.before.figures.drawings.steps_of_attention import draw_numbers
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Html, Panel, cells
