@@ -129,6 +129,15 @@ def raised_exponent(formatted: str) -> str:
     return typeset(mantissa + power)
 
 
+def with_plural(count: int, noun: str) -> str:
+    """Return a number followed by its noun, which is in the plural unless the number is 1.
+
+    >>> with_plural(1, "field"), with_plural(2, "field")
+    ('1 field', '2 fields')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def grouped_thousands(text: str) -> str:
     """Separate thousands in the integers of a text that have five or more digits.
 

@@ -17,7 +17,7 @@ from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.latex import latex, latex_row, with_reference
-from attention_docs.render.numbers import exact_number, grouped_thousands, html_number
+from attention_docs.render.numbers import exact_number, grouped_thousands, html_number, with_plural
 from attention_docs.render.references import element_reference
 from attention_docs.render.text import as_text
 
@@ -160,15 +160,6 @@ def formula_context(tex_before: str) -> Context:
     is_nested = any(tex_before.count(start) != tex_before.count(end) for start, end in DELIMITERS)
     is_displayed = tex_before.startswith("$$")
     return Context.TOP if is_displayed and not is_nested else Context.FORMULA
-
-
-def with_plural(number: int, noun: str) -> str:
-    """Return a number followed by its noun, which is in the plural unless the number is 1.
-
-    >>> with_plural(1, "field"), with_plural(2, "field")
-    ('1 field', '2 fields')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def split_fields(argument: str, *names: str) -> list[str]:

@@ -20,7 +20,7 @@ from attention_docs.render.figures.svg import (
     text_width,
     vertical_label,
 )
-from attention_docs.render.numbers import number, short_number
+from attention_docs.render.numbers import number, short_number, with_plural
 from attention_docs.render.references import index_in_step, step_name
 
 # The width and height of a cell without a number, and of one with a number.
@@ -291,7 +291,7 @@ def describe(name: str, matrix: np.ndarray) -> str:
     All rows of a mask are described, because it has no extremes.
     """
     rows, columns = matrix.shape
-    size = f"{name}: {_pluralize(rows, 'row')}, {_pluralize(columns, 'column')}."
+    size = f"{name}: {with_plural(rows, 'row')}, {with_plural(columns, 'column')}."
     if matrix.size > MAX_DESCRIBED_NUMBERS and matrix.dtype != bool:
         return f"{size} {_describe_extremes(matrix)}"
     sentences = [
@@ -311,10 +311,6 @@ def _describe_extremes(matrix: np.ndarray) -> str:
         f"The largest is {number(matrix[high])} in row {high[0] + 1}, column {high[1] + 1}; "
         f"the smallest {number(matrix[low])} in row {low[0] + 1}, column {low[1] + 1}."
     )
-
-
-def _pluralize(count: int, noun: str) -> str:
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def number_in_words(value: float) -> str:

@@ -29,8 +29,8 @@ from attention_docs.publish.before.values import (
     format_inline,
     look_up_array,
     split_fields,
-    with_plural,
 )
+from attention_docs.render.numbers import with_plural
 
 BOX = """\
 <div class="try dare" data-dare="{condition}" data-search-exclude>
