@@ -15,6 +15,7 @@ from attention_docs.render.figures.svg import (
     colour,
     element,
     figure,
+    heading,
     label,
     text_node,
     text_width,
@@ -182,7 +183,7 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Html:
     legend = _draw_legend(legend_curves, plot.width)
     plot = plot._replace(top=plot.top + legend.height)
     body = [
-        label(plot.left + plot.width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
+        heading(plot.left + plot.width / 2, name),
         translated(plot.left, 1.5 * LINE_HEIGHT, legend.body) if legend_curves else "",
         *_draw_axes(plot),
         *(_draw_curve(curve, plot) for curve in curves),

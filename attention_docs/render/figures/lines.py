@@ -15,6 +15,7 @@ from attention_docs.render.figures.svg import (
     colour,
     element,
     figure,
+    heading,
     label,
     text_node,
     text_width,
@@ -242,14 +243,13 @@ class Lines(NamedTuple):
         return "; ".join(clauses) + "."
 
 
-def _add_heading(panel: Panel, heading: str, centre: float) -> Panel:
-    """Return a panel with a heading above it."""
-    heading_label = label(centre, LINE_HEIGHT / 2, heading, font_weight="bold")
+def _add_heading(panel: Panel, name: str, centre: float) -> Panel:
+    """Return a panel with its name above it."""
     return panel._replace(
         height=panel.height + 2 * LINE_HEIGHT,
-        body=heading_label + translated(0, 2 * LINE_HEIGHT, panel.body),
-        description=f"{heading}: {panel.description}",
-        name=heading,
+        body=heading(centre, name) + translated(0, 2 * LINE_HEIGHT, panel.body),
+        description=f"{name}: {panel.description}",
+        name=name,
     )
 
 

@@ -17,6 +17,7 @@ from attention_docs.render.figures.svg import (
     Panel,
     colour,
     element,
+    heading,
     label,
     text_node,
     text_width,
@@ -92,7 +93,7 @@ def scatter_3d(
     legend, legend_width = _draw_legend(sets, legend_y)
     width = max(plot_width + MARGIN + _right_margin(sets), legend_width)
     body = [
-        label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
+        heading(width / 2, name),
         *_draw_floor(size, to_paper),
         *_draw_axes_3d(axes, size, to_paper),
         *_draw_outlines(sets, to_paper),
@@ -135,7 +136,7 @@ def scatter_2d(
     y_ticks = to_paper([(-TICK_DISTANCE, y) for y in range(size[1] + 1)])
     width = max(right + _right_margin(sets), legend_width, text_width(name))
     body = [
-        label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
+        heading(width / 2, name),
         *_draw_floor(size, to_paper),
         *_draw_ticks(x_ticks),
         *_draw_ticks(y_ticks),

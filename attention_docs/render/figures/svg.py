@@ -133,6 +133,11 @@ def vertical_label(x: float, y: float, text: str, anchor: str = "middle") -> str
     return label(x, y, text, anchor, transform=f"rotate(-90 {x:g} {y:g})")
 
 
+def heading(x: float, text: str, anchor: str = "middle") -> str:
+    """Write the name of a drawing in bold, in its first line."""
+    return label(x, LINE_HEIGHT / 2, text, anchor, font_weight="bold")
+
+
 def title(x: float, y: float, text: str, role: str | None, anchor: str = "middle") -> str:
     """Write the name of a matrix in bold, in the colour of its role."""
     return label(x, y, text, anchor, font_weight="bold", fill=colour(role))

@@ -43,9 +43,7 @@ from attention_docs.render.figures import (
     matrix_panel,
     product_figure,
 )
-from attention_docs.render.figures.svg import (
-    below,
-)
+from attention_docs.render.figures.svg import below
 from attention_docs.render.numbers import exact_number
 from attention_docs.softmax import softmax
 

@@ -18,7 +18,7 @@ from attention_docs.publish.before.figures.drawings.arrows import Point, vector_
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Html, Panel, cells, figure
-from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, label
+from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, heading, label
 from attention_docs.render.numbers import number
 from attention_docs.render.references import row_reference
 
@@ -75,7 +75,7 @@ def _clock(hands: Array) -> Panel:
     Arrows show the turn from each hand to the next, and dashed lines the height of each tip.
     """
     centre = x, y = RADIUS + 50, RADIUS + 3.75 * LINE_HEIGHT
-    body = [label(x, LINE_HEIGHT / 2, "The clock", font_weight="bold"), *_clock_face(centre)]
+    body = [heading(x, "The clock"), *_clock_face(centre)]
     for hand, next_hand in pairwise(hands):
         body.append(_turn_arrow(centre, 0.42 * RADIUS, hand, next_hand))
     coordinates = []
@@ -130,7 +130,7 @@ def _query_and_keys(query: Array, hands: Array, scores: Array) -> Panel:
     hand_of_pass = vector_tip(hands[PASS], centre, QUERY_LENGTH * HAND_LENGTH)
     tip = vector_tip(query, centre, HAND_LENGTH)
     body = [
-        label(x, LINE_HEIGHT / 2, name, font_weight="bold"),
+        heading(x, name),
         _line(centre, hand_of_pass, "query", stroke_dasharray="3 4", stroke_opacity=0.7),
         _line(centre, tip, "query", stroke_width=2.5, data_val=row_reference(query)),
         label(tip[0] + 8, tip[1], "query of pass", "start", fill=colour("query")),

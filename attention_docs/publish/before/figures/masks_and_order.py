@@ -37,7 +37,7 @@ from attention_docs.render.figures.cells import (
     draw_upward_labels,
 )
 from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY, scale_of
-from attention_docs.render.figures.svg import LINE_HEIGHT, element, label, player, title
+from attention_docs.render.figures.svg import LINE_HEIGHT, element, heading, label, player, title
 from attention_docs.render.numbers import number
 
 CLOCK_RADIUS = 60
@@ -183,7 +183,7 @@ def _clocks_at(position: int, encodings: Array) -> Panel:
             for t in range(position + 1)
         ]
         x = grid.column_middle(2 * clock + 0.5)
-        body.append(label(x, LINE_HEIGHT / 2, f"clock {clock}", font_weight="bold"))
+        body.append(heading(x, f"clock {clock}"))
         body.append(dial(x, LINE_HEIGHT + CLOCK_RADIUS + 4, CLOCK_RADIUS, hands, length=1))
     scale = scale_of("diverging", "E", encodings, "input")
     body.append(draw_column_labels(grid, ["sine", "cosine"] * 2))

@@ -32,9 +32,9 @@ from attention_docs.render.figures import (
 )
 from attention_docs.render.figures.scales import FILLS
 from attention_docs.render.figures.svg import (
-    LINE_HEIGHT,
     colour,
     element,
+    heading,
     label,
     player,
     vertical_label,
@@ -214,7 +214,7 @@ def _outputs_of_heads(name: str, matrix: Array, step: str) -> Panel:
     features = examples.labels("course_heads", step)[1]
     grid = cells.Grid(THEY_X, HEADS_TOP, HEAD_CELL, *matrix.shape)
     body = [
-        label(grid.x, LINE_HEIGHT / 2, name, "start", font_weight="bold"),
+        heading(grid.x, name, "start"),
         word_cells(grid, matrix, "output", features),
         cells.draw_row_labels(grid, [""] * THEY + ["they"]),
     ]
@@ -226,7 +226,7 @@ def _heads_attend(steps: Mapping[str, Array]) -> Panel:
     """Draw the weights of two heads, one below the other, each with its output beside it."""
     name = "Each head attends"
     words, features = examples.labels("course_heads", "head_1")
-    body = [label(WORDS_X, LINE_HEIGHT / 2, name, "start", font_weight="bold")]
+    body = [heading(WORDS_X, name, "start")]
     descriptions = []
     y: float = HEADS_TOP
     for head in (1, 2):

@@ -19,6 +19,7 @@ from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     colour,
     element,
+    heading,
     label,
     text_width,
     title,
@@ -141,7 +142,7 @@ def arrows_panel(name: str, features: Sequence[str], arrows: Sequence[Arrow]) ->
         ticks.append(label(x, bottom + LINE_HEIGHT / 2 + 2, number(tick)))
         ticks.append(label(left - LINE_HEIGHT / 2, y, number(tick)))
     body = [
-        label((left + right) / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
+        heading((left + right) / 2, name),
         element("path", d=grid_lines, fill="none", stroke="currentColor", stroke_opacity=0.2),
         *ticks,
         label((left + right) / 2, bottom + 1.7 * LINE_HEIGHT, features[0]),
@@ -196,7 +197,7 @@ def labelled_rows_panel(name: str, rows: Sequence[LabelledRow]) -> Panel:
         descriptions.append(f"{row.name}: {in_words}.")
         y += ROW_HEIGHT + SPACE_ABOVE_ROW
     width, height = max(right_ends), y - SPACE_ABOVE_ROW
-    body.append(label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"))
+    body.append(heading(width / 2, name))
     return Panel(width, height, "".join(body), " ".join(descriptions), name=name)
 
 

@@ -19,6 +19,7 @@ from attention_docs.render.figures.svg import (
     Panel,
     colour,
     element,
+    heading,
     label,
     text_width,
     translated,
@@ -98,7 +99,7 @@ def plane_panel(
     )
     axes = f"M{margin:g} {zero_y:g}h{side:g}M{zero_x:g} {top:g}v{side:g}"
     body = [
-        label(zero_x, LINE_HEIGHT / 2, name, font_weight="bold"),
+        heading(zero_x, name),
         element("path", d=grid_lines, fill="none", stroke="currentColor", stroke_opacity=0.12),
         element("path", d=axes, fill="none", stroke="currentColor", stroke_opacity=0.4),
         draw_outline(corners, zero, pixels_per_unit) if corners is not None else "",

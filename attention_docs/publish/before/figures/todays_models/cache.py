@@ -16,7 +16,7 @@ from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     colour,
     element,
-    label,
+    heading,
     player,
     title,
     translated,
@@ -235,9 +235,9 @@ def _head_box(
 
 def _name_and_queries(name: str) -> list[str]:
     """Write the name of a kind of heads, and draw its query heads below the name."""
-    heading = label(HEADS_WIDTH / 2, LINE_HEIGHT / 2, name, font_weight="bold")
-    heads = range(QUERY_HEADS)
-    return [heading, *(_head_box(_head_centre(i), QUERY_Y, f"Q{i + 1}", "query") for i in heads)]
+    centres = map(_head_centre, range(QUERY_HEADS))
+    queries = [_head_box(x, QUERY_Y, f"Q{i}", "query") for i, x in enumerate(centres, 1)]
+    return [heading(HEADS_WIDTH / 2, name), *queries]
 
 
 def _kept_heads(name: str, count: int) -> Panel:

@@ -11,17 +11,9 @@ from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.drawings.plane import Vector, plane_panel
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
-from attention_docs.render.figures import (
-    Html,
-    Panel,
-    beside,
-    heatmap,
-)
+from attention_docs.render.figures import Html, Panel, beside, heatmap
 from attention_docs.render.figures.chart import is_narrow
-from attention_docs.render.figures.svg import (
-    LINE_HEIGHT,
-    label,
-)
+from attention_docs.render.figures.svg import LINE_HEIGHT, heading
 from attention_docs.render.numbers import exact_number, number
 
 # The radius of a dial, and the room around it: at its sides, below its name, and at the bottom.
@@ -74,12 +66,11 @@ def _turning_pair(name: str, pair_at_positions: Array, is_fast: bool) -> Panel:
         hands.append(hand)
     x, y = DIAL_SIDE + DIAL_RADIUS, DIAL_TOP + DIAL_RADIUS
     length = float(np.linalg.norm(pair_at_positions[0]))
-    heading = label(x, LINE_HEIGHT / 2, name, font_weight="bold")
     tips = (f"({number(right)}, {number(up)})" for right, up in pair_at_positions)
     return Panel(
         2 * x,
         y + DIAL_RADIUS + DIAL_BOTTOM,
-        heading + dial(x, y, DIAL_RADIUS, hands, length),
+        heading(x, name) + dial(x, y, DIAL_RADIUS, hands, length),
         f"An arrow at the positions 0 to {last_position}: {', '.join(tips)}.",
         name=name,
     )
@@ -168,11 +159,10 @@ def _turns_of_pair(name: str, pair: Array, angles: Array, untrained_angle: float
         role = "key" if angle >= untrained_angle else "query"
         hands.append(Hand(_rotated(pair, angle), role=role, opacity=0.5))
     x, y = SMALL_RADIUS + SMALL_MARGIN, LINE_HEIGHT + 8 + SMALL_RADIUS
-    heading = label(x, LINE_HEIGHT / 2, name, font_weight="bold")
     return Panel(
         2 * x,
         y + SMALL_RADIUS + 2,
-        heading + dial(x, y, SMALL_RADIUS, hands, math.hypot(*pair)),
+        heading(x, name) + dial(x, y, SMALL_RADIUS, hands, math.hypot(*pair)),
         f"An arrow at each position, turned by 0 to {number(angles[-1])} radians.",
         name=name,
     )

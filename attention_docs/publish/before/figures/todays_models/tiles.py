@@ -17,6 +17,7 @@ from attention_docs.render.figures.svg import (
     below,
     colour,
     element,
+    heading,
     label,
     player,
     title,
@@ -82,7 +83,7 @@ def _tile_rounds(name: str, rounds: np.ndarray, rows: str) -> Panel:
     grid = cells.Grid(TILES_LEFT, TILES_TOP, (TILE_SIZE, TILE_SIZE), *rounds.shape)
     width = grid.right + 2
     body = [
-        label(width / 2, LINE_HEIGHT / 2, name, font_weight="bold"),
+        heading(width / 2, name),
         label(grid.middle_x, grid.y - LINE_HEIGHT, "tiles of keys", fill=colour("key")),
         vertical_label(8, grid.middle_y, rows),
     ]
