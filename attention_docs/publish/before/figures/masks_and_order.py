@@ -22,19 +22,11 @@ from attention_docs.render.figures import (
     Panel,
     Series,
     beside,
+    cells,
     figure,
     heatmap,
     line_chart,
     matrix_panel,
-)
-from attention_docs.render.figures.cells import (
-    MIN_CELL,
-    Grid,
-    describe,
-    draw_cells,
-    draw_column_labels,
-    draw_row_labels,
-    draw_upward_labels,
 )
 from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY, scale_of
 from attention_docs.render.figures.svg import LINE_HEIGHT, element, heading, label, player, title
@@ -85,15 +77,15 @@ def masks_joined(steps_of: StepsOf) -> Html:
 def _mask_of_words(name: str, mask: Array, words: Sequence[str]) -> Panel:
     """Draw a mask with words at its rows and the same words, upwards, over its columns."""
     left, top = 62, 76  # the room for the words
-    grid = Grid(left, top, MIN_CELL, *mask.shape)
+    grid = cells.Grid(left, top, cells.MIN_CELL, *mask.shape)
     scale = scale_of("sequential", name, mask)
     body = [
         title(grid.middle_x, LINE_HEIGHT / 2, name, None),
-        draw_row_labels(grid, words),
-        draw_upward_labels(grid, words),
-        draw_cells(grid, mask, scale),
+        cells.draw_row_labels(grid, words),
+        cells.draw_upward_labels(grid, words),
+        cells.draw_cells(grid, mask, scale),
     ]
-    return Panel(grid.right, grid.bottom, "".join(body), describe(name, mask), name=name)
+    return Panel(grid.right, grid.bottom, "".join(body), cells.describe(name, mask), name=name)
 
 
 @site_figure
@@ -174,7 +166,7 @@ def _clocks_at(position: int, encodings: Array) -> Panel:
         encodings: (positions, 4) sine and cosine of the first clock, and of the second.
     """
     features = encodings[position : position + 1]
-    grid = Grid(2, 2 * CLOCK_RADIUS + 3.2 * LINE_HEIGHT, (64, 24), 1, 4)
+    grid = cells.Grid(2, 2 * CLOCK_RADIUS + 3.2 * LINE_HEIGHT, (64, 24), 1, 4)
     body = []
     for clock, role in enumerate(("query", "key")):
         coordinates = encodings[:, 2 * clock : 2 * clock + 2]
@@ -186,8 +178,8 @@ def _clocks_at(position: int, encodings: Array) -> Panel:
         body.append(heading(x, f"clock {clock}"))
         body.append(dial(x, LINE_HEIGHT + CLOCK_RADIUS + 4, CLOCK_RADIUS, hands, length=1))
     scale = scale_of("diverging", "E", encodings, "input")
-    body.append(draw_column_labels(grid, ["sine", "cosine"] * 2))
-    body.append(draw_cells(grid, features, scale))
+    body.append(cells.draw_column_labels(grid, ["sine", "cosine"] * 2))
+    body.append(cells.draw_cells(grid, features, scale))
     return Panel(
         grid.right + 2,
         grid.bottom,
@@ -207,7 +199,7 @@ def positional_heatmap(steps_of: StepsOf) -> Html:
     change = np.abs(np.diff(encodings, axis=0)).max(axis=0)
     claim(change[-1] < change[0] / 100, "those of the last ones hardly change")
     left, top, cell = 62, 22, (8, 11)
-    grid = Grid(left, top, cell, features, positions)
+    grid = cells.Grid(left, top, cell, features, positions)
     description = (
         f"A matrix of {number(positions)} positions (columns) and {number(features)} features "
         "(rows). The first rows change their sign every few positions, and the last rows stay "
@@ -218,7 +210,7 @@ def positional_heatmap(steps_of: StepsOf) -> Html:
     return figure(panel, "Positions in sixteen features")
 
 
-def _squares_by_level(encodings: np.ndarray, grid: Grid) -> list[str]:
+def _squares_by_level(encodings: np.ndarray, grid: cells.Grid) -> list[str]:
     """Draw numbers from -1 to 1 as coloured squares.
 
     Their opacity is rounded to a few levels, so that all squares of a level are one path.
@@ -246,7 +238,7 @@ def _squares_by_level(encodings: np.ndarray, grid: Grid) -> list[str]:
     ]
 
 
-def _frame_and_labels(grid: Grid) -> list[str]:
+def _frame_and_labels(grid: cells.Grid) -> list[str]:
     """Draw a frame around the encodings, with every tenth position and every second clock."""
     frame = element(
         "path",
