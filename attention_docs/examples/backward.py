@@ -81,17 +81,6 @@ dW_V 6 x 3
  [-0.7087  0.0233  1.4675]
  [ 1.7384 -3.1128  1.6260]
  [-0.4361  1.3883 -1.3469]]
-dX_q 4 x 6
-[[ 0.3507 -0.8485  2.3985 -3.0434 -1.8724 -3.3941]
- [-0.1471  0.0702 -0.4347  0.1337  0.2140  0.2808]
- [-0.1211  0.2741 -0.7903  0.9752  0.6087  1.0962]
- [ 0.6405 -1.3497  3.9804 -4.7584 -3.0197 -5.3989]]
-dX_kv 5 x 6
-[[-0.2029  0.5952  0.0916  0.3175 -0.3043  0.0288]
- [-3.1893  8.4288  2.6098  4.4703 -4.7638 -0.7695]
- [ 2.5813 -3.6470  1.7742 -3.6425  3.2494 -1.3144]
- [-0.2547  0.8087  0.2866  0.2598 -0.3378 -0.1142]
- [ 0.2215 -1.0876 -0.1720 -1.0123  0.6422 -0.3515]]
 loss_after number
 4.7861
 loss_after_large number
@@ -140,8 +129,8 @@ FACTORS = [1, 4, 8]
 QUERIES, KEYS = distinct_sizes.QUERIES, distinct_sizes.KEYS
 FEATURES = [f"feature {feature}" for feature in range(1, 7)]
 LABELS = {
-    **dict.fromkeys(("T", "dO", "dQ", "dX_q"), (QUERIES, [])),
-    **dict.fromkeys(("dV", "dK", "dX_kv"), (KEYS, [])),
+    **dict.fromkeys(("T", "dO", "dQ"), (QUERIES, [])),
+    **dict.fromkeys(("dV", "dK"), (KEYS, [])),
     **dict.fromkeys(("dW_Q", "dW_K", "dW_V"), (FEATURES, [])),
     **dict.fromkeys(("dA", "dZ", "dS", "capped", "cap_slopes"), (QUERIES, KEYS)),
 }
@@ -156,12 +145,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     target = xp.asarray(T, dtype=xp.float64)
     d_output = forward["output"] - target
     gradients = attention_backward(d_output, forward["Q"], forward["K"], forward["V"])
-    input_gradients = projection_gradients(xp, forward, gradients)
-    weight_gradients = {name: input_gradients[f"d{name}"] for name in ("W_Q", "W_K", "W_V")}
+    weight_gradients = projection_gradients(xp, forward, gradients)
 
     def loss_after(rate: float) -> Array:
         """Return the loss after one step of gradient descent on W_Q, W_K and W_V."""
-        w_q, w_k, w_v = (forward[name] - rate * d_w for name, d_w in weight_gradients.items())
+        w_q, w_k, w_v = (
+            forward[name] - rate * weight_gradients[f"d{name}"] for name in ("W_Q", "W_K", "W_V")
+        )
         x_q, x_kv = forward["X_q"], forward["X_kv"]
         return loss(xp, attention_steps(x_q @ w_q, x_kv @ w_k, x_kv @ w_v).output, target)
 
@@ -178,7 +168,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "dS": gradients.scores,
         "dQ": gradients.query,
         "dK": gradients.key,
-        **input_gradients,
+        **weight_gradients,
         "loss_after": loss_after(RATE),
         "loss_after_large": loss_after(LARGE_RATE),
         "expected": -RATE * squared_norm,
@@ -191,16 +181,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 def projection_gradients(
     xp: ModuleType, forward: dict[str, Array], gradients: AttentionGradients
 ) -> dict[str, Array]:
-    """Return the gradients of W_Q, W_K, W_V and both inputs from those of Q, K and V."""
+    """Return the gradients of W_Q, W_K and W_V from those of Q, K and V."""
     transpose = xp.matrix_transpose
     x_q, x_kv = forward["X_q"], forward["X_kv"]
-    w_q, w_k, w_v = forward["W_Q"], forward["W_K"], forward["W_V"]
     return {
         "dW_Q": transpose(x_q) @ gradients.query,
         "dW_K": transpose(x_kv) @ gradients.key,
         "dW_V": transpose(x_kv) @ gradients.value,
-        "dX_q": gradients.query @ transpose(w_q),
-        "dX_kv": gradients.key @ transpose(w_k) + gradients.value @ transpose(w_v),
     }
 
 

@@ -21,16 +21,6 @@ masked 4 x 5
  [ 0.5303 -2.3865   -inf   -inf -inf]
  [ 0.0442  1.5026 4.9497   -inf -inf]
  [-0.1326  1.3258 1.6794 0.2210 -inf]]
-weights_top_left 4 x 5
-[[     1      0      0      0 0]
- [0.9487 0.0513      0      0 0]
- [0.0071 0.0306 0.9622      0 0]
- [0.0778 0.3347 0.4766 0.1109 0]]
-weights_bottom_right 4 x 5
-[[0.0238 0.9762      0      0      0]
- [0.2620 0.0142 0.7239      0      0]
- [0.0070 0.0303 0.9507 0.0120      0]
- [0.0717 0.3084 0.4393 0.1022 0.0784]]
 """
 
 from types import ModuleType
@@ -40,7 +30,6 @@ import numpy
 from attention_docs.arrays import Array
 from attention_docs.examples import distinct_sizes
 from attention_docs.masks import causal_mask, window_mask
-from attention_docs.softmax import softmax
 
 TITLE = "Two alignments of a causal mask"
 SOURCE = "our own example"
@@ -54,15 +43,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """
     scaled = distinct_sizes.steps(xp)["scaled"]
     queries, keys = scaled.shape
-    minus_infinity = xp.asarray(-xp.inf, dtype=xp.float64)
     top_left = causal_mask(queries, keys, xp=xp)
-    bottom_right = window_mask(queries, keys, right=keys - queries, xp=xp)
-    masked = xp.where(top_left, scaled, minus_infinity)
     return {
         "scaled": scaled,
         "top_left": top_left,
-        "bottom_right": bottom_right,
-        "masked": masked,
-        "weights_top_left": softmax(masked),
-        "weights_bottom_right": softmax(xp.where(bottom_right, scaled, minus_infinity)),
+        "bottom_right": window_mask(queries, keys, right=keys - queries, xp=xp),
+        "masked": xp.where(top_left, scaled, xp.asarray(-xp.inf, dtype=xp.float64)),
     }

@@ -1,7 +1,7 @@
 """The seventh step of the course: two heads, and what one softmax would do in their place.
 
-Both heads read words and positions under the causal mask. `pass_query`, `pass_scores` and
-`birds_scores` are what head 2 computes for the second and the first word, without the mask.
+Both heads read words and positions under the causal mask. `pass_query` and `pass_scores` are what
+head 2 computes for the second word, without the mask.
 
 `one_head_weights` are the weights of a single head that has the queries and keys of both heads
 side by side. `they_scores` has the scores of "they" in head 1 and in head 2, and their sums, which
@@ -36,8 +36,6 @@ pass_query 3
 [3 4 0]
 pass_scores 5
 [10 6 -2.8000 -9.3600 -8.4320]
-birds_scores 5
-[6 -2.8000 -9.3600 -8.4320 -0.7584]
 Q_1 5 x 3
 [[0 3 0]
  [2 0 0]
@@ -144,7 +142,6 @@ import numpy
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples.course_sentence import (
-    BIRDS,
     FEATURES,
     HAND_FEATURES,
     KEY_FEATURES,
@@ -166,7 +163,6 @@ LABELS = {
     "W_K_2": (FEATURES, HAND_FEATURES),
     "pass_query": (HAND_FEATURES,),
     "pass_scores": (WORDS,),
-    "birds_scores": (WORDS,),
     "Q_1": (WORDS, KEY_FEATURES),
     "K_1": (WORDS, KEY_FEATURES),
     "Q_2": (WORDS, HAND_FEATURES),
@@ -210,7 +206,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "W_K_2": matrices["W_K_2"],
         "pass_query": round_off(xp, q_2[PASS, :]),
         "pass_scores": unmasked_scores[PASS, :],
-        "birds_scores": unmasked_scores[BIRDS, :],
         "Q_1": q_1,
         "K_1": k_1,
         "Q_2": round_off(xp, q_2),

@@ -3,9 +3,9 @@
 All sizes differ: 6 tokens, keys of 4, values of 3, chunks of 3. `strengths` are the betas, `gates`
 the alphas.
 
-`output` has a row for each token, read from the state after its write, and `state` is the last
-state. `in_chunks` has the same outputs, computed in chunks. The other steps compute all tokens as
-one chunk: `kept[r, i]` is the part of the write of token i that the gates have left at token r.
+`output` has a row for each token, read from the state after its write. `in_chunks` has the same
+outputs, computed in chunks. The other steps compute all tokens as one chunk: `kept[r, i]` is the
+part of the write of token i that the gates have left at token r.
 
 >>> show(steps())
 Q 6 x 4
@@ -40,11 +40,6 @@ output 6 x 3
  [-1.4061 2.8768 0.0133]
  [ 0.9824 1.2925 2.7731]
  [-0.0706 1.0991 1.3839]]
-state 4 x 3
-[[ 0.7830 -1.2247  1.0968]
- [ 0.0772  0.2134  0.5052]
- [-0.6226  1.7004 -0.2042]
- [-0.2251  0.6723  0.3735]]
 kept 6 x 6
 [[     1      0      0      0      0 0]
  [0.5000      1      0      0      0 0]
@@ -59,13 +54,6 @@ corrections 6 x 3
  [-0.9770  1.7120 -0.0499]
  [ 0.0990  0.2776  1.4089]
  [ 0.5579 -1.8052  0.9008]]
-mixing 6 x 6
-[[0.6000      0      0      0      0 0]
- [0.4000 0.6000      0      0      0 0]
- [0.4800 0.6400      2      0      0 0]
- [     0 0.3200      0 1.4000      0 0]
- [0.3520 0.3840 0.4000      0 1.5000 0]
- [0.1280 0.3200      0 0.2400 0.7500 0]]
 in_chunks 6 x 3
 [[ 0.6000      0 1.2000]
  [ 0.3280 0.9000 0.9560]
@@ -155,9 +143,8 @@ def one_chunk(
         xp: the array library.
 
     Returns:
-        The (n, d_v) `output`, the `state` after the chunk, and the intermediates: the decay of
-        each write, `kept`; the strengths times the errors, `corrections`; and the weights of the
-        corrections in the output, `mixing`.
+        The (n, d_v) `output`, the `state` after the chunk, the decay of each write, `kept`, and
+        the strengths times the errors, `corrections`.
     """
     state_decay, kept = decay_factors(gates, xp)
     # A key also recalls what earlier tokens of the chunk have corrected.
@@ -169,7 +156,6 @@ def one_chunk(
     return {
         "kept": kept,
         "corrections": corrections,
-        "mixing": mixing,
         "output": state_decay[:, None] * (q @ state) + mixing @ corrections,
         "state": state_decay[-1] * state + decayed_keys.T @ corrections,
     }
@@ -178,8 +164,8 @@ def one_chunk(
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Compute the outputs token by token, in chunks of `CHUNK` tokens, and as a single chunk.
 
-    `kept`, `corrections` and `mixing` belong to the single chunk, and `causal_only` is its output
-    with a causal mask in place of the decay, which is a mistake.
+    `kept` and `corrections` belong to the single chunk, and `causal_only` is its output with a
+    causal mask in place of the decay, which is a mistake.
     """
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     strengths, gates = (xp.asarray(row, dtype=xp.float64) for row in (STRENGTHS, GATES))
@@ -204,10 +190,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "strengths": strengths,
         "gates": gates,
         "output": output,
-        "state": states[-1],
         "kept": single_chunk["kept"],
         "corrections": single_chunk["corrections"],
-        "mixing": single_chunk["mixing"],
         "in_chunks": xp.concat(chunk_outputs),
         "causal_only": (q @ k.T * is_visible) @ single_chunk["corrections"],
     }

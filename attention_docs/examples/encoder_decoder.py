@@ -277,11 +277,6 @@ loop_probabilities 5 x 8
  [0.0095  0.0014 0.0211 0.0031 0.9516 0.0087  0.0013 0.0033]
  [0.0038  0.0003 0.0037 0.0003 0.0015 0.9163  0.0732 0.0009]
  [0.0100  0.0013 0.0100 0.0013 0.0033 0.0185  0.0024 0.9531]]
-book_probabilities 4 x 8
-[[0.0330 0.9498 0.0002 0.0054 0.0010  0.0002 0.0054 0.0050]
- [0.0002 0.0879 0.0016 0.8975 0.0005 2.1e-05 0.0118 0.0005]
- [0.0018 0.0103 0.0035 0.0207 0.9469  0.0018 0.0106 0.0044]
- [0.0005 0.0041 0.0005 0.0042 0.0027  0.0996 0.8868 0.0016]]
 """
 
 from types import ModuleType
@@ -311,19 +306,6 @@ SOURCE_TOKENS = [
 ]
 TARGET_TOKENS = [[0, 0, 0, 0, 0, 1], [1, 0, 0, 0, 1, 0], [0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 0]]
 FIFTH_TOKEN = [0, 0, 0, 1, 1, 0]
-BOOK_SOURCE_TOKENS = [
-    [1, 0, 0, 0, 0, 0],
-    [0, 1, 0, 0, -1, 0],
-    [0, 0, 1, 0, 0, 0],
-    [0, 0, 0, 1, 0, 0],
-    [0, 0, 0, 0, 0, 1],
-]
-BOOK_TARGET_TOKENS = [
-    [0, 0, 0, 0, 0, 1],
-    [1, 0, 0, 0, -1, 0],
-    [0, 1, 0, 0, -1, 0],
-    [0, 0, 1, 0, 0, 0],
-]
 GAIN = [2, 2, 2, 2, 1.5, 2]
 SHIFT = [0.5, 0.5, 0.5, 0.5, 0.5, 0.5]
 EPSILON = 1e-5  # keeps the norm of a constant row finite
@@ -487,7 +469,6 @@ LABELS = {
     "W_vocabulary": (FEATURES, VOCABULARY),
     **dict.fromkeys(("logits", "probabilities"), (TARGET_WORDS, VOCABULARY)),
     "loop_probabilities": ([*TARGET_WORDS, "verte"], VOCABULARY),
-    "book_probabilities": (["start", "le", "livre", "est"], VOCABULARY),
 }
 
 
@@ -495,22 +476,18 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Return the steps for the sentence about the car.
 
     `loop_probabilities` have a fifth target token, “verte”, after which the loop ends.
-    `book_probabilities` belong to “the book is green .”, whose noun is masculine in French.
     """
     model = Transformer(xp)
     encoded = model.encode(floats(xp, SOURCE_TOKENS))
     memory = encoded["memory"]
     target = floats(xp, TARGET_TOKENS)
     longer_target = xp.concat([target, floats(xp, [FIFTH_TOKEN])])
-    book_memory = model.encode(floats(xp, BOOK_SOURCE_TOKENS))["memory"]
-    book_target = floats(xp, BOOK_TARGET_TOKENS)
     return {
         "gain": model.gain,
         "shift": model.shift,
         **encoded,
         **model.decode(target, memory),
         "loop_probabilities": model.decode(longer_target, memory)["probabilities"],
-        "book_probabilities": model.decode(book_target, book_memory)["probabilities"],
     }
 
 

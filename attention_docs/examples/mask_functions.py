@@ -1,8 +1,7 @@
 """Masks as functions of two positions, for eight tokens of two documents, and for a draft tree.
 
-- `causal` lets a query see itself and the keys before it, `window` itself and two keys before it,
-  and `prefix` also the first three keys. In `chunk` a query sees earlier keys of its own half, in
-  `document` all keys of its own document, and in `packed` earlier keys of its own document.
+- `causal` lets a query see itself and the keys before it, `document` all keys of its own document,
+  and `packed` itself and earlier keys of its own document.
 - The outputs of the last token are computed with `X` plus positions as queries, keys and values:
   `alone` has only the token's document; `restarted` has both documents in one row, with positions
   that start again; `running` has the positions of the row; `open` has positions that start again,
@@ -34,33 +33,6 @@ causal 8 x 8
  [True  True  True  True  True  True False False]
  [True  True  True  True  True  True  True False]
  [True  True  True  True  True  True  True  True]]
-window 8 x 8
-[[ True False False False False False False False]
- [ True  True False False False False False False]
- [ True  True  True False False False False False]
- [False  True  True  True False False False False]
- [False False  True  True  True False False False]
- [False False False  True  True  True False False]
- [False False False False  True  True  True False]
- [False False False False False  True  True  True]]
-prefix 8 x 8
-[[True True True False False False False False]
- [True True True False False False False False]
- [True True True False False False False False]
- [True True True  True False False False False]
- [True True True  True  True False False False]
- [True True True  True  True  True False False]
- [True True True  True  True  True  True False]
- [True True True  True  True  True  True  True]]
-chunk 8 x 8
-[[ True False False False False False False False]
- [ True  True False False False False False False]
- [ True  True  True False False False False False]
- [ True  True  True  True False False False False]
- [False False False False  True False False False]
- [False False False False  True  True False False]
- [False False False False  True  True  True False]
- [False False False False  True  True  True  True]]
 document 8 x 8
 [[ True  True  True False False False False False]
  [ True  True  True False False False False False]
@@ -126,7 +98,6 @@ X = [
 ]
 DOCUMENTS = [0, 0, 0, 1, 1, 1, 1, 1]
 SECOND = 3  # where the second document starts
-WINDOW, PREFIX, CHUNK = 2, 3, 4
 PARENTS = (None, 0, 0, 1, 1, 2)  # of each token of the draft tree
 
 FEATURES = ["animal", "thing", "place", "action"]
@@ -143,23 +114,6 @@ LABELS = {
     "depth": (DRAFT,),
     **dict.fromkeys(LAST_TOKEN, (FEATURES,)),
 }
-
-
-# In each mask, q and kv are the positions of a query and of a key.
-def causal(q: Array, kv: Array) -> Array:
-    return kv <= q
-
-
-def window(q: Array, kv: Array) -> Array:
-    return causal(q, kv) & (q - kv <= WINDOW)
-
-
-def prefix(q: Array, kv: Array) -> Array:
-    return causal(q, kv) | (kv < PREFIX)
-
-
-def chunk(q: Array, kv: Array) -> Array:
-    return causal(q, kv) & (q // CHUNK == kv // CHUNK)
 
 
 def tree_mask(xp: ModuleType) -> Array:
@@ -184,7 +138,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     x = xp.asarray(X, dtype=xp.float64)
     n, d = x.shape
     row_positions = xp.arange(n)
-    masks = {mask.__name__: create_mask(mask, n, xp=xp) for mask in (causal, window, prefix, chunk)}
+
+    # In each mask, q and kv are the positions of a query and of a key.
+    def is_causal(q: Array, kv: Array) -> Array:
+        return kv <= q
 
     def is_same_document(q: Array, kv: Array) -> Array:
         return documents[q] == documents[kv]
@@ -192,8 +149,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     def is_earlier_document(q: Array, kv: Array) -> Array:
         return documents[kv] < documents[q]
 
+    causal = create_mask(is_causal, n, xp=xp)
     same_document = create_mask(is_same_document, n, xp=xp)
-    packed = masks["causal"] & same_document
+    packed = causal & same_document
     earlier_document = xp.astype(create_mask(is_earlier_document, n, xp=xp), xp.int64)
     # The positions start again in each document.
     positions = row_positions - xp.sum(earlier_document, axis=1)
@@ -219,13 +177,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "X": x,
         "documents": documents,
         "positions": positions,
-        **masks,
+        "causal": causal,
         "document": same_document,
         "packed": packed,
-        "alone": last_output(positions, masks["causal"], start=SECOND),
+        "alone": last_output(positions, causal, start=SECOND),
         "restarted": last_output(positions, packed),
         "running": last_output(row_positions, packed),
-        "open": last_output(positions, masks["causal"]),
+        "open": last_output(positions, causal),
         "turned_restarted": last_output_rotary(positions),
         "turned_running": last_output_rotary(row_positions),
         "tree": tree,

@@ -58,12 +58,6 @@ output 5 x 2
  [0.4114 1.2754]
  [0.5995 1.2479]
  [0.7310 0.2431]]
-output_alibi 5 x 2
-[[     1      0]
- [0.8869 0.2262]
- [0.3775 1.3809]
- [0.6219 1.3280]
- [0.5357 0.3564]]
 distances 12
 [0 1 2 3 4 6 8 12 16 24 32 100]
 buckets 12
@@ -111,12 +105,6 @@ weights_sink 5 x 5
  [0.6814 0.0380 0.0213 0.1205 0.0038]]
 sum_sink 5
 [0.3339 0.4954 0.4439 0.6124 0.8650]
-output_sink 5 x 2
-[[0.3339      0]
- [0.4506 0.0895]
- [0.1827 0.5662]
- [0.3671 0.7642]
- [0.6323 0.2103]]
 capped 5 x 5
 [[1.6386 1.6386  0.5618  0.5618  1.3987]
  [1.7888 0.5618  0.5618  1.6386 -1.0415]
@@ -186,13 +174,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "weights": without_bias.weights,
         "weights_alibi": alibi.weights,
         "output": without_bias.output,
-        "output_alibi": alibi.output,
         "distances": xp.asarray(DISTANCES),
         "buckets": buckets(xp, xp.asarray(DISTANCES, dtype=xp.float64)),
         **reach_of_windows(xp),
         "weights_sink": with_sink.weights[:, : len(K)],
         "sum_sink": xp.sum(with_sink.weights[:, : len(K)], axis=1),
-        "output_sink": with_sink.output,
         "capped": capped.scaled,
         "weights_capped": capped.weights,
         "weights_capped_late": softmax(capped_late),

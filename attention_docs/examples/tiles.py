@@ -8,8 +8,8 @@ All sizes differ: 4 queries, 8 keys of 3 features, values of 5.
   the factors that multiply the earlier sums.
 - Orders: `in_order` has the outputs of all queries, merged tile after tile, and `tree` merged in
   pairs. `ring` is the output of the third query, merged from the third tile round to the second.
-- A hidden tile, in which a mask hides all keys, has the maximum `hidden_maximum` and changes no
-  output.
+- `hidden_factor_naive` is the rescaling factor of a tile whose keys are all hidden, without a
+  special case for it.
 - `not_rescaled` shows a mistake: earlier sums are not rescaled when the maximum grows.
 
 >>> show(steps())
@@ -95,17 +95,8 @@ ring 5
 [0.1812 2.3700 0.8414 0.2440 0.8406]
 all_agree number
 True
-hidden_maximum 4
-[-inf -inf -inf -inf]
 hidden_factor_naive 4
 [nan nan nan nan]
-hidden_changes_nothing number
-True
-hidden_output 4 x 5
-[[0 0 0 0 0]
- [0 0 0 0 0]
- [0 0 0 0 0]
- [0 0 0 0 0]]
 not_rescaled 5
 [0.2899 1.5027 0.2952 0.8485 0.4544]
 """
@@ -171,7 +162,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     states_in_ring = [state_of_query(tile, third_query) for tile in (third, fourth, first, second)]
     ring = functools.reduce(merge, states_in_ring).output[0, :]
     hide_all = xp.zeros((len(Q), TILE), dtype=xp.bool)
-    hidden_tile = attend_tile(q, k[:TILE, :], v[:TILE, :], hide_all)
+    hidden_maximum = attend_tile(q, k[:TILE, :], v[:TILE, :], hide_all).maximum
+    with numpy.errstate(invalid="ignore"):  # -inf - (-inf) is NaN
+        naive_factor = xp.exp(hidden_maximum - hidden_maximum)
     return {
         "Q": q,
         "K": k,
@@ -197,7 +190,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "all_agree": are_equal(xp, in_order, at_once.output)
         & are_equal(xp, tree.output, at_once.output)
         & are_equal(xp, ring, at_once.output[third_query, :]),
-        **steps_of_hidden_tile(xp, hidden_tile, tree),
+        "hidden_factor_naive": naive_factor,
         "not_rescaled": merge_without_rescaling(xp, tiles)[0, :],
     }
 
@@ -222,21 +215,6 @@ def rescaling_factors(xp: ModuleType, maxima: Array) -> Array:
     It is zero at the first maximum, before which there are no sums.
     """
     return xp.concat([xp.zeros_like(maxima[:1]), xp.exp(maxima[:-1] - maxima[1:])])
-
-
-def steps_of_hidden_tile(xp: ModuleType, hidden: TileState, visible: TileState) -> dict[str, Array]:
-    """Return the state of a tile whose keys are all hidden, and what merging it would change.
-
-    `hidden_factor_naive` is its rescaling factor without a special case for hidden tiles.
-    """
-    with numpy.errstate(invalid="ignore"):  # -inf - (-inf) is NaN
-        naive_factor = xp.exp(hidden.maximum - hidden.maximum)
-    return {
-        "hidden_maximum": hidden.maximum,
-        "hidden_factor_naive": naive_factor,
-        "hidden_changes_nothing": xp.all(merge(hidden, visible).output == visible.output),
-        "hidden_output": hidden.output,
-    }
 
 
 def state_of_query(state: TileState, query: int) -> TileState:

@@ -94,7 +94,6 @@ def test_decoder_output_ignores_later_targets(monkeypatch):
     [
         ("probabilities", ["la", "voiture", "est", "verte"]),
         ("loop_probabilities", ["la", "voiture", "est", "verte", "."]),
-        ("book_probabilities", ["le", "livre", "est", "vert"]),
     ],
 )
 def test_each_row_predicts_the_next_word(step, translation):

@@ -71,7 +71,7 @@ def inputs_of_attention(literals):
 @independent("backward", "differences of slow loops", rtol=1e-7, atol=1e-8)
 def gradients(literals):
     arrays = inputs_of_attention(literals)
-    names = {f"d{name}": name for name in ("X_q", "X_kv", *MATRICES, "Q", "K", "V")}
+    names = {f"d{name}": name for name in (*MATRICES, "Q", "K", "V")}
     names |= {"dA": "weights", "dZ": "scaled", "dS": "scores"}
     computed = {step: gradient(ATTENTION, arrays, name) for step, name in names.items()}
     for step, rate in (("loss_after", 1 / 500), ("loss_after_large", 1 / 100)):

@@ -273,7 +273,6 @@ def scores_of_heads(literals):
         "Q_2": project(literals, add_positions(literals), 2)[0],
         "pass_query": project(literals, add_positions(literals), 2)[0][PASS],
         "pass_scores": second[PASS],
-        "birds_scores": second[BIRDS],
     }
 
 

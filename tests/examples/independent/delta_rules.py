@@ -95,10 +95,8 @@ def delta_rule_chunks(literals):
     causal = [[scores[row][i] if i <= row else 0.0 for i in range(n)] for row in range(n)]
     steps = {
         "output": output,
-        "state": states[-1],
         "kept": kept,
         "corrections": corrections,
-        "mixing": [[scores[row][i] * float(kept[row][i]) for i in range(n)] for row in range(n)],
         "in_chunks": output,
         "causal_only": loops.matmul(causal, corrections),
     }

@@ -19,35 +19,27 @@ def first_step(literals):
     (b,), w = literals["B"], literals["W_VOCABULARY"]
     answer = literals["ANSWER"][0].index(1)
 
-    def forward_and_gradients(w):
+    def forward(w):
         (logits,) = loops.matmul([b], w)
-        p = loops.softmax_row(logits)
-        d_logits = [p_j - (j == answer) for j, p_j in enumerate(p)]
-        return logits, p, d_logits, np.outer(b, d_logits)
+        return logits, loops.softmax_row(logits)
 
-    logits, p, d_logits, dw = forward_and_gradients(w)
+    logits, p = forward(w)
+    d_logits = [p_j - (j == answer) for j, p_j in enumerate(p)]
+    dw = np.outer(b, d_logits)
     # The first step of Adam divides each derivative by its own size, which leaves the sign.
     update = -RATE * dw / (np.abs(dw) + EPSILON)
-    _, p_after, _, dw_after = forward_and_gradients(w + update)
-    first_mean, first_square = (1 - MEAN_DECAY) * dw, (1 - SQUARE_DECAY) * dw**2
-    second_mean = MEAN_DECAY * first_mean + (1 - MEAN_DECAY) * dw_after
-    second_square = SQUARE_DECAY * first_square + (1 - SQUARE_DECAY) * dw_after**2
-    # Adam corrects the bias of the averages.
-    mean = second_mean / (1 - MEAN_DECAY**2)
-    square = second_square / (1 - SQUARE_DECAY**2)
+    _, p_after = forward(w + update)
     return {
         "logits": [logits],
         "p": [p],
         "loss": -math.log(p[answer]),
         "d_logits": [d_logits],
         "dW_vocabulary": dw,
-        "dB": [[loops.dot(d_logits, row) for row in w]],
-        "mean": first_mean,
-        "square": first_square,
+        "mean": (1 - MEAN_DECAY) * dw,
+        "square": (1 - SQUARE_DECAY) * dw**2,
         "step": update,
         "W_vocabulary_after": w + update,
         "loss_after": -math.log(p_after[answer]),
-        "second_step": -RATE * mean / (np.sqrt(square) + EPSILON),
     }
 
 

@@ -18,22 +18,10 @@ def boolean_mask(allowed, m, n):
 @independent("causal_alignments", "loops over the visible keys")
 def causal_alignments(literals):
     scaled = one_head_steps(literals)["scaled"]
-    n = 5
-
-    def weights(visible_keys_of_first_query):
-        """Normalise the scores of the visible keys, one more in each row."""
-        rows = []
-        for i, row in enumerate(scaled):
-            visible = i + visible_keys_of_first_query
-            rows.append(loops.softmax_row(row[:visible]) + [0.0] * (n - visible))
-        return rows
-
     return {
         "scaled": scaled,
-        "top_left": boolean_mask(is_causal, 4, n),
-        "bottom_right": boolean_mask(lambda i, j: j <= i + 1, 4, n),
-        "weights_top_left": weights(visible_keys_of_first_query=1),
-        "weights_bottom_right": weights(visible_keys_of_first_query=2),
+        "top_left": boolean_mask(is_causal, 4, 5),
+        "bottom_right": boolean_mask(lambda i, j: j <= i + 1, 4, 5),
         "masked": [
             [z if is_causal(i, j) else -math.inf for j, z in enumerate(row)]
             for i, row in enumerate(scaled)
@@ -103,7 +91,6 @@ def batched_attention(literals):
         "K": k,
         "V": v,
         **{name: steps[name] for name in ("scores", "scaled", "weights", "output")},
-        "q_lengths": [math.hypot(*row) for row in q],
         "k_lengths": [math.hypot(*row) for row in k],
         "cosines": [
             [loops.dot(query, key) / (math.hypot(*query) * math.hypot(*key)) for key in k]
@@ -113,9 +100,6 @@ def batched_attention(literals):
         "largest_value": [max(column) for column in zip(*v, strict=True)],
         "before_2": loops.attention(*before)[0][2],
         "after_2": steps["weights"][2],
-        "is_a_blend": True,
-        "doubled_values_keep_the_weights": True,
-        "doubled_values_double_the_output": True,
     }
 
 
@@ -216,9 +200,6 @@ def mask_functions(literals):
     n = len(literals["X"])
     rules = {
         "causal": is_causal,
-        "window": lambda i, j: i - 2 <= j <= i,
-        "prefix": lambda i, j: j <= max(i, 2),
-        "chunk": lambda i, j: 4 * (i // 4) <= j <= i,
         "document": lambda i, j: (i < 3) == (j < 3),
         "packed": lambda i, j: is_causal(i, j) and (i < 3) == (j < 3),
     }

@@ -34,14 +34,10 @@ def rotary(literals):
     return {
         "frequencies": frequencies,
         "wavelengths": np.divide(math.tau, frequencies),
-        "angles": np.outer(range(5), frequencies),
         "Q_rotated": q_rotated,
         "K_rotated": [rotate_pairs(k, n, base, interleaved=True) for n in range(5)],
         "scores": scores([(0, 1), (2, 3), (4, 5)]),
-        "distance_alone": True,
         "order": halves,
-        "Q_reordered": np.array(q_rotated)[:, halves],
-        "reordered_is_the_same": True,
         "scores_of_halves": scores([(0, 3), (1, 4), (2, 5)]),
         "ntk_base": 64 * 4**1.5,
         "last_angles": np.multiply(15, frequencies),
@@ -90,7 +86,6 @@ def position_biases(literals):
         "bias": [[-ratio * (i - j) if j <= i else -math.inf for j in range(5)] for i in range(5)],
         **{name: causal[name] for name in ("masked", "weights", "output")},
         "weights_alibi": alibi,
-        "output_alibi": loops.matmul(alibi, literals["V"]),
         "buckets": [bucket(distance) for distance in literals["DISTANCES"]],
     }
 
@@ -114,7 +109,6 @@ def sink_and_cap(literals):
     return {
         "weights_sink": sink,
         "sum_sink": [math.fsum(row) for row in sink],
-        "output_sink": loops.matmul(sink, v),
         "capped": capped(causal["scaled"]),
         "weights_capped": [loops.softmax_row(row) + [0] * (5 - len(row)) for row in visible],
         "weights_capped_late": [loops.softmax_row(row) for row in capped(causal["masked"])],
@@ -147,21 +141,16 @@ def kv_cache(literals):
     # Only the two tokens of the prompt are rotated.
     _, output_at_0 = loops.attention(unrotated_q[-1:], k[:2] + unrotated_k[2:], v)
     steps = loops.every_step(q, k, v, is_causal)
-    output = steps["output"]
     return {
         "Q": q,
         "K": k,
         "V": v,
         "weights": steps["weights"],
-        "output": output,
-        "prompt_output": output[:2],
+        "output": steps["output"],
         "first_weights": [steps["weights"][2][:3]],
-        "first_output": output[2:3],
-        "last_output": output[4:],
-        "decoded": output[2:],
-        "same_digits": True,
+        "first_output": steps["output"][2:3],
+        "last_output": steps["output"][4:],
         "from_position_0": output_at_0,
-        "on_another_axis": v[-1:],  # each query sees only its own key
     }
 
 
@@ -321,10 +310,7 @@ def tiles(literals):
         "tree": full["output"],
         "ring": full["output"][2],
         "all_agree": True,
-        "hidden_maximum": [-math.inf] * 4,
         "hidden_factor_naive": [math.nan] * 4,
-        "hidden_changes_nothing": True,
-        "hidden_output": [[0] * 5] * 4,
         "not_rescaled": not_rescaled,
     }
 

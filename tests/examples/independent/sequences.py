@@ -35,7 +35,6 @@ def column_vectors(literals):
         "alpha_1_scaled": scaled["scaled"][0],
         "alpha_1_weights_scaled": scaled["weights"][0],
         "b_1_scaled": scaled["output"][0],
-        "rows_are_the_transpose": True,
     }
 
 
@@ -79,7 +78,6 @@ def positional_encoding(literals):
         "E": [row(position) for position in range(6)],
         "R": [[c, s, 0, 0], [-s, c, 0, 0], [0, 0, c_2, s_2], [0, 0, -s_2, c_2]],
         "shifted": [row(position) for position in range(2, 6)],
-        "shifted_is_later_rows": True,
         "shifted_scores": [
             [sum(math.cos(frequency * (t + 2 - u)) for frequency in frequencies) for u in range(6)]
             for t in range(6)
@@ -88,7 +86,6 @@ def positional_encoding(literals):
             sum(math.cos(frequency * distance) for frequency in frequencies)
             for distance in range(6)
         ],
-        "products_depend_on_distance_alone": True,
     }
 
 
@@ -125,10 +122,8 @@ def permutation(literals):
         "score_parts": [parts(query, keys) for query in (x[1], e[1]) for keys in (x, e)],
         "scores_of_boat": parts(with_positions[1], with_positions),
         "X_permuted": permuted,
-        "equivariant": True,
         "with_positions": with_positions,
         "with_positions_permuted": with_positions_permuted,
-        "equivariant_with_positions": False,
     }
 
 

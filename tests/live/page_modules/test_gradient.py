@@ -174,7 +174,7 @@ def test_hidden_positions_have_no_influence():
 
 
 def test_loss_gradients_match_backward_example():
-    names = ("W_Q", "W_K", "W_V", "X_q", "X_kv")
+    names = ("W_Q", "W_K", "W_V")
     inputs = (f"distinct_sizes.{name}" for name in names)
     by_input = jacobians(page_graph("backward"), "loss", *inputs)
     for name, (gradient,) in zip(names, by_input, strict=True):
