@@ -177,12 +177,6 @@ def clicked_mask(literals):
     }
 
 
-@independent("turned_query", LOOPS)
-def turned_query(literals):
-    steps = loops.every_step(literals["Q"], literals["K"], literals["V"])
-    return {name: steps[name] for name in ("scores", "scaled", "weights", "output")}
-
-
 @independent("course_formula", LOOPS)
 def course_formula(literals):
     q, k, v = project(literals, literals["X"])
