@@ -31,15 +31,35 @@ NO_DEFAULT = inspect.Parameter.empty
 
 @dataclass(frozen=True)
 class Settings:
-    """How to call the function; None means that it is detected.
+    """What a reader says of the function; whatever is left out is detected.
 
     Attributes:
         library: the array library of its arguments.
         layout: the order of the axes: b (batch), h (heads), n (positions) and d (features).
-        mask: one of `MASKS`: True keeps a key, True hides it, the mask is added to the scores, or
-            1 keeps and 0 hides.
+        mask: what its mask means, one of `MASKS`.
         names: the function's argument names, keyed by ours; q, k and v abbreviate query, key and
             value.
+    """
+
+    library: str | None = None
+    layout: str | None = None
+    mask: str | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Interface:
+    """How to call the function: what its signature says, and what first calls detect.
+
+    Attributes:
+        names: the function's argument names, keyed by ours.
+        by_position: its names of query, key and value in its order, if they are its first three
+            arguments; otherwise empty.
+        defaults: the defaults of its optional arguments.
+        layer: for a module, a call with its own weights and sizes.
+        libraries: the array libraries that its arguments may have, the likeliest first.
+        library: the one of them that it is called with.
+        layout: the order of the axes: b (batch), h (heads), n (positions) and d (features).
         dtype: the dtype of the arrays, where a case does not specify one.
         precision: the dtype it computes in, if coarser than its arguments' dtype.
         limits: the sizes that it takes.
@@ -48,49 +68,44 @@ class Settings:
         output_item: the index, key or attribute of the output in what the function returns; None
             if it returns the output itself.
         is_always_causal: whether it is causal and has no argument for it.
+        mask: one of `MASKS`: True keeps a key, True hides it, the mask is added to the scores, or
+            1 keeps and 0 hides; None if it is not called with masks.
         takes_key_mask: whether its mask is (b, n), one for all queries.
         adds_masks: whether a mask may hold numbers to add.
         needs_full_masks: whether a mask needs the shape of the scores, because it is not broadcast.
     """
 
-    library: str | None = None
-    layout: str | None = None
-    mask: str | None = None
     names: Mapping[str, str] = field(default_factory=dict)
+    by_position: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    layer: LayerCall | None = None
+    libraries: tuple[str, ...] = ()
+    library: str = "numpy"
+    layout: str = "bhnd"
     dtype: str = "float64"
     precision: str | None = None
     limits: Limits = NO_LIMITS
     stack_axis: int | None = None
     output_item: Any = None
     is_always_causal: bool = False
+    mask: str | None = None
     takes_key_mask: bool = False
     adds_masks: bool = True
     needs_full_masks: bool = False
-
-
-@dataclass(frozen=True)
-class Description:
-    """Properties of the function, determined by inspection.
-
-    Attributes:
-        libraries: the array libraries that its arguments may have, the likeliest first.
-        names: the function's argument names, keyed by ours.
-        by_position: its names of query, key and value in its order, if they are its first three
-            arguments; otherwise empty.
-        defaults: the defaults of its optional arguments.
-        layer: for a module, a call with its own weights and sizes.
-    """
-
-    libraries: tuple[str, ...]
-    names: Mapping[str, str]
-    by_position: tuple[str, ...] = ()
-    defaults: Mapping[str, Any] = field(default_factory=dict)
-    layer: LayerCall | None = None
 
     @property
     def is_layer(self) -> bool:
         """Whether the function projects its inputs into heads."""
         return self.layer is not None or bool({"W_Q", "W_packed"} & self.names.keys())
+
+    @property
+    def output_layout(self) -> str:
+        """The layout of the output.
+
+        It is the layout of the arguments, except for the functions of the package transformers,
+        whose first argument is a module: they return (b, n, h, d).
+        """
+        return "bnhd" if "module" in self.names else self.layout
 
     def default(self, name: str) -> Any:
         """Return the default of an argument, given by our name for it.
@@ -134,15 +149,6 @@ def from_layout(array: Array, layout: str) -> Array:
     return np.expand_dims(transposed, missing_axes)
 
 
-def output_layout(description: Description, settings: Settings) -> str:
-    """Return the layout of the output.
-
-    It is the layout of the arguments, except for the functions of the package transformers, whose
-    first argument is a module: they return (b, n, h, d).
-    """
-    return "bnhd" if "module" in description.names else settings.layout or "bhnd"
-
-
 def mask_to_layout(mask: Array, layout: str) -> Array:
     """Return a mask that broadcasts to the scores in a layout.
 
@@ -154,103 +160,99 @@ def mask_to_layout(mask: Array, layout: str) -> Array:
     return mask[:, 0] if mask.ndim == 4 else mask
 
 
-def translate_arguments(
-    call: Call | LayerCall, description: Description, settings: Settings
-) -> dict[str, Any]:
+def translate_arguments(call: Call | LayerCall, interface: Interface) -> dict[str, Any]:
     """Return the arguments of a call in the function's layout, by the function's own names.
 
     Raises:
         UnsupportedError: if the function lacks one of the arguments.
     """
-    names = description.names
+    names = interface.names
     if isinstance(call, LayerCall):
-        arguments = layer_arguments(call, description, settings)
+        arguments = layer_arguments(call, interface)
     else:
-        arguments = attention_arguments(call, description, settings)
+        arguments = attention_arguments(call, interface)
     for name in arguments:
         if name not in names:
             raise UnsupportedError(
                 f"it has no argument recognised as {name}; if there is one, pass --names {name}=..."
             )
     without_dropout = {
-        name: value
-        for name, value in WITHOUT_DROPOUT.items()
-        if name in description.defaults or name in names.values()
+        name: value for name, value in WITHOUT_DROPOUT.items() if name in interface.defaults
     }
     return without_dropout | {names[name]: value for name, value in arguments.items()}
 
 
-def attention_arguments(call: Call, description: Description, settings: Settings) -> dict[str, Any]:
+def attention_arguments(call: Call, interface: Interface) -> dict[str, Any]:
     """Return the arguments of a plain attention call, by our names."""
-    if settings.needs_full_masks:
+    if interface.needs_full_masks:
         call = with_full_masks(call)
     arguments = (
-        input_arguments(call, description, settings)
-        | mask_arguments(call, description, settings)
-        | option_arguments(call, description, settings)
+        input_arguments(call, interface)
+        | mask_arguments(call, interface)
+        | option_arguments(call, interface)
     )
-    if description.is_required("out"):  # an array that the function writes its output to
+    if interface.is_required("out"):  # an array that the function writes its output to
         shape = (*call.query.shape[:-1], call.value.shape[-1])
-        arguments["out"] = to_layout(np.zeros(shape), settings.layout or "bhnd")
-    if description.is_required("module"):  # as in the package transformers
+        arguments["out"] = to_layout(np.zeros(shape), interface.layout)
+    if interface.is_required("module"):  # as in the package transformers
         group_size = call.query.shape[1] // call.key.shape[1]
         arguments["module"] = SimpleNamespace(training=False, num_key_value_groups=group_size)
     return arguments
 
 
-def input_arguments(call: Call, description: Description, settings: Settings) -> dict[str, Any]:
+def input_arguments(call: Call, interface: Interface) -> dict[str, Any]:
     """Return query, key and value by our names, stacked if one argument holds several of them."""
-    layout = settings.layout or "bhnd"
+    layout = interface.layout
     arguments = {name: to_layout(getattr(call, name), layout) for name in ("query", "key", "value")}
-    if settings.stack_axis is not None:
-        names = description.names
+    if interface.stack_axis is not None:
+        names = interface.names
         packed_arrays = [arguments.pop(name) for name in list(arguments) if name not in names]
         packed_name = "packed" if "packed" in names else "packed_key"
-        arguments[packed_name] = np.stack(packed_arrays, axis=settings.stack_axis)
+        arguments[packed_name] = np.stack(packed_arrays, axis=interface.stack_axis)
     return arguments
 
 
-def mask_arguments(call: Call, description: Description, settings: Settings) -> dict[str, Any]:
+def mask_arguments(call: Call, interface: Interface) -> dict[str, Any]:
     """Return the boolean mask of a call as the argument `mask`, and its float mask as `bias`.
 
     Raises:
         UnsupportedError: if the function takes no such mask or bias.
     """
-    names = description.names
+    names = interface.names
     arguments: dict[str, Any] = {}
     if call.mask is not None:
-        arguments |= boolean_mask_argument(call.mask, names, settings)
-    elif description.is_required("mask"):
+        arguments |= boolean_mask_argument(call.mask, interface)
+    elif interface.is_required("mask"):
         arguments["mask"] = None
     if call.bias is not None:
         takes_both_as_one = names.get("bias") == names.get("mask")
-        if takes_both_as_one and not settings.adds_masks:
+        if takes_both_as_one and not interface.adds_masks:
             raise UnsupportedError("its masks are boolean, so that each nonzero number is True")
-        arguments["bias"] = mask_to_layout(call.bias, settings.layout or "bhnd")
+        arguments["bias"] = mask_to_layout(call.bias, interface.layout)
     return arguments
 
 
-def option_arguments(call: Call, description: Description, settings: Settings) -> dict[str, Any]:
+def option_arguments(call: Call, interface: Interface) -> dict[str, Any]:
     """Return the arguments of a plain attention call that are not arrays, by our names.
 
     What the call leaves open is passed, too, if the function requires it or has another default:
     no causal mask, and the scale 1/sqrt(d_k).
     """
     arguments: dict[str, Any] = {}
-    if call.is_causal and not settings.is_always_causal:
+    if call.is_causal and not interface.is_always_causal:
         arguments["is_causal"] = True
-    elif description.default("is_causal"):
+    elif interface.default("is_causal"):
         arguments["is_causal"] = False
     if call.scale is not None:
         arguments["scale"] = call.scale
-    elif description.default("scale") is not None:
+    elif interface.default("scale") is not None:
         arguments["scale"] = call.key.shape[-1] ** -0.5
-    if call.query.shape[1] != call.key.shape[1] and "grouped" in description.names:
+    if call.query.shape[1] != call.key.shape[1] and "grouped" in interface.names:
         arguments["grouped"] = True
     if call.softcap is not None:
         arguments["softcap"] = call.softcap
     if call.window is not None:
-        no_limit = -1 if description.default("window") == (-1, -1) else None
+        no_limit = -1 if interface.default("window") == (-1, -1) else None
         arguments["window"] = tuple(no_limit if side is None else side for side in call.window)
     return arguments
 
@@ -269,21 +271,20 @@ def with_full_masks(call: Call) -> Call:
     return replace(call, mask=broadcast(call.mask), bias=broadcast(call.bias))
 
 
-def boolean_mask_argument(
-    mask: Array, names: Mapping[str, str], settings: Settings
-) -> dict[str, Any]:
+def boolean_mask_argument(mask: Array, interface: Interface) -> dict[str, Any]:
     """Return a mask as the function's argument: for each query and key, or for keys only.
 
     Raises:
         UnsupportedError: if the function only takes a mask for keys, and this one differs between
             queries or heads.
     """
-    converted_mask = convert_mask(mask, settings.mask)
-    if "mask" in names and not settings.takes_key_mask:
-        return {"mask": mask_to_layout(converted_mask, settings.layout or "bhnd")}
+    converted_mask = convert_mask(mask, interface.mask)
+    takes_mask = "mask" in interface.names
+    if takes_mask and not interface.takes_key_mask:
+        return {"mask": mask_to_layout(converted_mask, interface.layout)}
     if mask.ndim < 4 or mask.shape[1:3] != (1, 1):
         raise UnsupportedError("its mask hides keys from all queries alike")
-    return {"mask" if "mask" in names else "padding": converted_mask[:, 0, 0]}
+    return {"mask" if takes_mask else "padding": converted_mask[:, 0, 0]}
 
 
 def convert_mask(mask: Array, kind: str | None) -> Array:
@@ -297,16 +298,14 @@ def convert_mask(mask: Array, kind: str | None) -> Array:
     return mask
 
 
-def layer_arguments(
-    call: LayerCall, description: Description, settings: Settings
-) -> dict[str, Any]:
+def layer_arguments(call: LayerCall, interface: Interface) -> dict[str, Any]:
     """Return the arguments of a layer call, by our names.
 
     Raises:
         UnsupportedError: if the function takes a single sequence, and the call has two.
     """
-    names = description.names
-    layout = settings.layout or "bnd"
+    names = interface.names
+    layout = interface.layout
     query = exchange_layer_layout(call.query, layout)
     key = exchange_layer_layout(call.key, layout)
     arguments: dict[str, Any] = {"query": query, "key": key}
@@ -316,25 +315,25 @@ def layer_arguments(
         if call.query is not call.key:
             raise UnsupportedError("it takes only one sequence, so no cross-attention")
         arguments = {"x": query}
-    if call.is_causal and not settings.is_always_causal:
+    if call.is_causal and not interface.is_always_causal:
         arguments["is_causal"] = True
-    if description.is_required("mask"):
+    if interface.is_required("mask"):
         arguments["mask"] = None
     if call.rotation is not None:
         b, n, _ = call.query.shape
         angles = np.broadcast_to(call.rotation[:n], (b, n, call.rotation.shape[1]))
         arguments["rotation"] = (np.cos(angles), np.sin(angles))
-    if description.layer is None:  # a module has weights of its own
-        arguments |= weight_arguments(call, description)
+    if interface.layer is None:  # a module has weights of its own
+        arguments |= weight_arguments(call, interface)
     return arguments
 
 
-def weight_arguments(call: LayerCall, description: Description) -> dict[str, Any]:
+def weight_arguments(call: LayerCall, interface: Interface) -> dict[str, Any]:
     """Return the weights, biases and number of heads of a layer call, by our names.
 
     A bias that the function requires is zero if the call has none.
     """
-    names = description.names
+    names = interface.names
     arguments: dict[str, Any] = {f"W_{letter}": matrix for letter, matrix in call.weights.items()}
     if "W_packed" in names:
         packed_matrices = [arguments.pop(f"W_{letter}") for letter in "QKV"]
@@ -342,7 +341,7 @@ def weight_arguments(call: LayerCall, description: Description) -> dict[str, Any
     for letter in "QKVO":
         if letter in call.biases:
             arguments[f"b_{letter}"] = call.biases[letter]
-        elif description.is_required(f"b_{letter}"):
+        elif interface.is_required(f"b_{letter}"):
             arguments[f"b_{letter}"] = np.zeros(call.query.shape[-1])
     if "heads" in names:
         arguments["heads"] = call.heads
@@ -353,12 +352,7 @@ def exchange_layer_layout(rows: Array, layout: str) -> Array:
     """Convert the rows of a layer from (b, n, d) to its layout, or back from the layout.
 
     Both directions swap the same two axes, or none.
-
-    Raises:
-        UnsupportedError: if the layout has no axis of the batch.
     """
-    if layout == "nd":
-        raise UnsupportedError("layout nd has no axis of the batch")
     return rows.swapaxes(0, 1) if layout == "nbd" else rows
 
 

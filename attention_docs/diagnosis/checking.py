@@ -6,16 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from attention_docs.diagnosis.calling import Description, Settings
-from attention_docs.diagnosis.cases import SIGNIFICAND_BITS, Case, cases_within, layer_cases
+from attention_docs.diagnosis.calling import Interface, Settings
+from attention_docs.diagnosis.cases import Case
 from attention_docs.diagnosis.comparing import (
     changes_output,
     explains,
     first_wrong_result,
+    is_right,
     possible_conventions,
     shape_problem,
 )
-from attention_docs.diagnosis.detecting import causal_case, detect
+from attention_docs.diagnosis.detecting import cases_for, detect
 from attention_docs.diagnosis.explaining import (
     MistakeSearch,
     describe_wrong_result,
@@ -60,100 +61,66 @@ def check(
     function: str | Callable[..., Any],
     settings: Settings | None = None,
     time_limit_s: float = 10.0,
-    **options: Any,
+    require: tuple[str, ...] = (),
+    skip: tuple[str, ...] = (),
+    expect: str | None = None,
 ) -> Report:
     """Check a function object in this process, or a function given by name in its own process.
 
     Args:
         function: a function, or `module:function` or `path/to/file.py:function`.
-        settings: how to call it; None means that it is detected.
+        settings: what is known of it; the rest is detected.
         time_limit_s: seconds that a case may take; for a function given by name.
-        options: as for `check_with`.
+        require: features that must be checked.
+        skip: features that are not checked.
+        expect: the library whose conventions are expected, in `EXPECTED_CONVENTIONS`; None for any.
 
     Raises:
         LoadError: if the function cannot be loaded or called at all.
     """
+    settings = settings or Settings()
     if isinstance(function, str):
-        worker = Worker(function, time_limit_s)
+        worker = Worker(function, settings, time_limit_s)
     else:
-        worker = InProcessWorker(function)
+        worker = InProcessWorker(function, settings)
     with worker:
-        return check_with(worker, settings or Settings(), **options)
+        interface = detect(worker)
+        cases = [case for case in cases_for(interface) if case.feature not in skip]
+        outcomes = {case: worker.run(case, interface) for case in cases}
+        failed_cases = {case.name for case, outcome in outcomes.items() if outcome.failure}
+        verdicts = [
+            judge(case, outcome, interface, failed_cases, expect)
+            for case, outcome in outcomes.items()
+        ]
+        if interface.mask == "hide" and settings.mask is None:
+            verdicts = [note_inverted_mask(verdict, expect) for verdict in verdicts]
+        report = Report(worker.target, interface, verdicts, require)
+        return with_explanations(report, outcomes, worker)
 
 
-def check_with(
-    worker: Worker,
-    settings: Settings,
-    require: tuple[str, ...] = (),
-    skip: tuple[str, ...] = (),
-    expect: str | None = None,
-) -> Report:
-    """Call the function of a worker with every case and return the verdicts.
-
-    Args:
-        worker: calls the function.
-        settings: how to call it; what is None is detected.
-        require: features that must be checked.
-        skip: features that are not checked.
-        expect: the library whose conventions are expected, in `EXPECTED_CONVENTIONS`; None for any.
-    """
-    is_mask_given = settings.mask is not None  # `detect` fills it in
-    description = worker.describe(settings)
-    settings = detect(worker, description, settings)
-    cases = [case for case in cases_for(description, settings) if case.feature not in skip]
-    outcomes = {case: worker.run(case, description, settings) for case in cases}
-    failed_cases = {case.name for case, outcome in outcomes.items() if outcome.failure}
-    verdicts = [
-        judge(case, outcome, description, settings, failed_cases, expect)
-        for case, outcome in outcomes.items()
-    ]
-    if settings.mask == "hide" and not is_mask_given:
-        verdicts = [note_inverted_mask(verdict, expect) for verdict in verdicts]
-    first_wrong = next((verdict for verdict in verdicts if verdict.status == WRONG), None)
-    nondeterminism = describe_nondeterminism(worker, description, settings, outcomes, first_wrong)
+def with_explanations(report: Report, outcomes: dict[Case, Outcome], worker: Worker) -> Report:
+    """Return the report with the reasons of its wrong verdicts, and the smallest failing call."""
+    interface, verdicts = report.interface, report.verdicts
+    first_wrong = next(iter(report.verdicts_with(WRONG)), None)
+    nondeterminism = describe_nondeterminism(worker, interface, outcomes, first_wrong)
     if nondeterminism:
         # Neither a mistake nor a smaller call can explain an output that changes.
         index = verdicts.index(first_wrong) if first_wrong else 0
         verdicts[index] = replace(verdicts[index], status=WRONG, reason=nondeterminism)
-        return Report(worker.target, settings, verdicts, require)
+        return report
     if first_wrong is None:
-        return Report(worker.target, settings, verdicts, require)
-    verdicts = with_explanations(verdicts, outcomes, worker, description, settings)
-    outcome = outcomes[first_wrong.case]
-    case = smallest_failing_case(first_wrong.case, outcome, worker, description, settings)
-    smallest_outcome = worker.run(case, description, settings)
-    example = example_code(worker.target, case, smallest_outcome, description, settings)
-    return Report(worker.target, settings, verdicts, require, example, outcome.traceback)
-
-
-def with_explanations(
-    verdicts: list[Verdict],
-    outcomes: dict[Case, Outcome],
-    worker: Worker,
-    description: Description,
-    settings: Settings,
-) -> list[Verdict]:
-    """Return the verdicts, each wrong one with the mistakes behind it, or with where to look."""
-    with_mistakes = MistakeSearch(verdicts, outcomes, settings).run()
+        return report
+    with_mistakes = MistakeSearch(verdicts, outcomes, interface).run()
     hints = [hint for hint in (blocks_hint(verdicts), strides_hint(verdicts)) if hint]
-    return [
+    explained = [
         with_mistakes.get(verdict.case.name)
-        or with_location(verdict, outcomes[verdict.case], worker, description, settings, hints)
+        or with_location(verdict, outcomes[verdict.case], worker, interface, hints)
         for verdict in verdicts
     ]
-
-
-def cases_for(description: Description, settings: Settings) -> list[Case]:
-    """Return the cases for a function: within its limits, and in the dtypes that it takes."""
-    if description.is_layer:
-        cases = layer_cases(description.layer)
-    else:
-        cases = cases_within(settings.limits)
-    if settings.is_always_causal:
-        # The causal case of a layer would repeat its first case.
-        cases = tuple(causal_case(case) for case in cases if case.name != "layer_causal")
-    bits = SIGNIFICAND_BITS[settings.dtype]
-    return [case for case in cases if case.dtype is None or SIGNIFICAND_BITS[case.dtype] <= bits]
+    outcome = outcomes[first_wrong.case]
+    case = smallest_failing_case(first_wrong.case, outcome, worker, interface)
+    example = example_code(worker.target, case, worker.run(case, interface), interface)
+    return replace(report, verdicts=explained, example=example, traceback=outcome.traceback)
 
 
 def note_inverted_mask(verdict: Verdict, expect: str | None) -> Verdict:
@@ -170,8 +137,7 @@ def note_inverted_mask(verdict: Verdict, expect: str | None) -> Verdict:
 def judge(
     case: Case,
     outcome: Outcome,
-    description: Description,
-    settings: Settings,
+    interface: Interface,
     failed_cases: set[str],
     expect: str | None = None,
 ) -> Verdict:
@@ -186,15 +152,15 @@ def judge(
         return Verdict(case, status, reason, notes=outcome.notes)
 
     if outcome.failure:
-        has_bug = is_bug(case, outcome, description, settings, failed_cases)
+        has_bug = is_bug(case, outcome, interface, failed_cases)
         return verdict(WRONG if has_bug else NOT_SUPPORTED, outcome.failure)
-    problem = shape_problem(case, outcome.results, settings) or "; ".join(outcome.problems)
+    problem = shape_problem(case, outcome.results, interface) or "; ".join(outcome.problems)
     if problem:
         return verdict(WRONG, problem)
-    if first_wrong_result(case, outcome.results, case.expected(), settings) is None:
+    if is_right(case, outcome, interface):
         return verdict(OK)
     for conventions in possible_conventions(case):
-        if changes_output(case, conventions) and explains(case, outcome, conventions, settings):
+        if changes_output(case, conventions) and explains(case, outcome, conventions, interface):
             reason = "; ".join(convention.summary for convention in conventions)
             is_expected = not expect or all(
                 c.name in EXPECTED_CONVENTIONS[expect] for c in conventions
@@ -209,8 +175,7 @@ def judge(
 def is_bug(
     case: Case,
     outcome: Outcome,
-    description: Description,
-    settings: Settings,
+    interface: Interface,
     failed_cases: set[str],
 ) -> bool:
     """Whether a failed call shows a bug, and not that the function lacks what the case needs."""
@@ -222,21 +187,21 @@ def is_bug(
         return False
     if case.compares_gradients and "does not require grad" in outcome.failure:
         return False
-    if case.name == "grouped_heads" and "grouped" not in description.names:
+    if case.name == "grouped_heads" and "grouped" not in interface.names:
         return False
     if COMBINED_FEATURES.get(case.name, set()) & failed_cases:  # it lacks one of the features
         return False
-    if case.dtype == "bfloat16" and settings.library != "torch":  # few NumPy functions take it
+    if case.dtype == "bfloat16" and interface.library != "torch":  # few NumPy functions take it
         return False
-    return not (isinstance(case.call, Call) and is_other_form(case.call, outcome, description))
+    return not (isinstance(case.call, Call) and is_other_form(case.call, outcome, interface))
 
 
-def is_other_form(call: Call, outcome: Outcome, description: Description) -> bool:
+def is_other_form(call: Call, outcome: Outcome, interface: Interface) -> bool:
     """Whether the function may want an argument in another form than the call has.
 
     It may want a boolean instead of a float mask, or a window with two limits or of one number.
     """
-    has_one_mask = description.names.get("bias") == description.names.get("mask")
+    has_one_mask = interface.names.get("bias") == interface.names.get("mask")
     may_want_boolean = call.bias is not None and has_one_mask
     may_want_both_limits = call.window is not None and None in call.window
     may_want_number = call.window is not None and "tuple" in outcome.failure
@@ -245,8 +210,7 @@ def is_other_form(call: Call, outcome: Outcome, description: Description) -> boo
 
 def describe_nondeterminism(
     worker: Worker,
-    description: Description,
-    settings: Settings,
+    interface: Interface,
     outcomes: dict[Case, Outcome],
     first_wrong: Verdict | None,
 ) -> str:
@@ -259,24 +223,24 @@ def describe_nondeterminism(
     if first_wrong and not outcomes[first_wrong.case].failure and not first_wrong.reason:
         case = first_wrong.case
     first_outcome = outcomes[case]
-    second_outcome = worker.run(case, description, settings)
-    third_outcome = worker.run(case, description, settings)
+    second_outcome = worker.run(case, interface)
+    third_outcome = worker.run(case, interface)
     if first_outcome.failure or second_outcome.failure or third_outcome.failure:
         return ""
 
     def differ(outcome: Outcome, other: Outcome) -> bool:
         """Whether two outcomes of the case differ by more than rounding."""
-        return first_wrong_result(case, outcome.results, other.results, settings) is not None
+        return first_wrong_result(case, outcome.results, other.results, interface) is not None
 
     if differ(third_outcome, second_outcome):
         return "its output differs from call to call, so turn off randomness such as dropout"
     if first_wrong and first_wrong.case is case:
-        right_outcome = right_outcome_in_new_process(case, worker, description, settings)
+        right_outcome = right_outcome_in_new_process(case, worker, interface)
         later_outcome = right_outcome or second_outcome
     else:
         # A call with other inputs changes the state, if there is one.
-        worker.run(with_negated_inputs(case), description, settings)
-        later_outcome = worker.run(case, description, settings)
+        worker.run(with_negated_inputs(case), interface)
+        later_outcome = worker.run(case, interface)
     if later_outcome.failure or differ(later_outcome, first_outcome):
         return (
             "its output depends on earlier calls, so look for a state that it keeps, such as a "
@@ -286,15 +250,12 @@ def describe_nondeterminism(
 
 
 def right_outcome_in_new_process(
-    case: Case, worker: Worker, description: Description, settings: Settings
+    case: Case, worker: Worker, interface: Interface
 ) -> Outcome | None:
     """Return the outcome of a case in a process without earlier calls; None if it is not right."""
     worker.stop()  # the next call starts a new process
-    outcome = worker.run(case, description, settings)
-    if outcome.failure:
-        return None
-    difference = first_wrong_result(case, outcome.results, case.expected(), settings)
-    return outcome if difference is None else None
+    outcome = worker.run(case, interface)
+    return outcome if is_right(case, outcome, interface) else None
 
 
 def with_negated_inputs(case: Case) -> Case:
@@ -336,8 +297,7 @@ def with_location(
     verdict: Verdict,
     outcome: Outcome,
     worker: Worker,
-    description: Description,
-    settings: Settings,
+    interface: Interface,
     hints: list[str],
 ) -> Verdict:
     """Return a wrong verdict with a reason: the worst number, and where to look.
@@ -348,11 +308,11 @@ def with_location(
     if verdict.status != WRONG or verdict.reason:
         return verdict
     case = verdict.case
-    reasons = [describe_wrong_result(case, outcome, settings)]
+    reasons = [describe_wrong_result(case, outcome, interface)]
     if isinstance(case.call, Call) and not case.compares_gradients:
         if not hints:
             probe = with_identity_values(case)
-            probe_outcome = worker.run(probe, description, settings)
-            hints = [first_wrong_step(case, outcome, probe, probe_outcome, settings)]
+            probe_outcome = worker.run(probe, interface)
+            hints = [first_wrong_step(case, outcome, probe, probe_outcome, interface)]
         reasons += hints
     return replace(verdict, reason="; ".join(reasons))

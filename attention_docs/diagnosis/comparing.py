@@ -9,7 +9,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.diagnosis import calling, recipe
-from attention_docs.diagnosis.calling import Settings
+from attention_docs.diagnosis.calling import Interface
 from attention_docs.diagnosis.cases import CASES, SIGNIFICAND_BITS, Case
 from attention_docs.diagnosis.mistakes import (
     CONVENTIONS,
@@ -25,17 +25,16 @@ Mistakes = tuple[Mistake, ...]
 Deviations = tuple[Mistake | Convention, ...]
 
 
-def shape_problem(case: Case, results: dict[str, Array], settings: Settings) -> str:
+def shape_problem(case: Case, results: dict[str, Array], interface: Interface) -> str:
     """Describe a result of the wrong shape, in the reader's layout; "" if all shapes are right."""
-    layout = settings.layout or "bhnd"
     for name, expected in case.expected().items():
         shape = results[name].shape
         if shape != expected.shape:
             # A result with another number of axes has not been converted from the layout.
             if len(shape) == len(expected.shape):
-                shape = tuple(calling.index_in_layout(shape, layout, case.call))
-            expected_shape = tuple(calling.index_in_layout(expected.shape, layout, case.call))
-            return f"its {result_label(name)} has shape {shape}; expected {expected_shape}"
+                shape = tuple(calling.index_in_layout(shape, interface.layout, case.call))
+            expected_shape = calling.index_in_layout(expected.shape, interface.layout, case.call)
+            return f"its {result_label(name)} has shape {shape}; expected {tuple(expected_shape)}"
     return ""
 
 
@@ -44,10 +43,10 @@ def result_label(name: str) -> str:
     return name if name == "output" else f"gradient of {name}"
 
 
-def effective_dtype(case: Case, settings: Settings) -> str:
+def effective_dtype(case: Case, interface: Interface) -> str:
     """Return the dtype that a call computes in: that of its arrays, or a coarser precision."""
-    dtype = case.dtype or settings.dtype
-    return coarser_dtype(dtype, settings.precision or dtype)
+    dtype = case.dtype or interface.dtype
+    return coarser_dtype(dtype, interface.precision or dtype)
 
 
 def coarser_dtype(*dtypes: str) -> str:
@@ -56,14 +55,14 @@ def coarser_dtype(*dtypes: str) -> str:
 
 
 def first_wrong_result(
-    case: Case, results: dict[str, Array], expected: dict[str, Array], settings: Settings
+    case: Case, results: dict[str, Array], expected: dict[str, Array], interface: Interface
 ) -> tuple[str, tuple[int, ...]] | None:
     """Return the name of the first wrong result, and the index of its largest error.
 
     Return None if no result differs by more than rounding. A result of the wrong shape has the
     index ().
     """
-    tolerance = case.tolerance(effective_dtype(case, settings))
+    tolerance = case.tolerance(effective_dtype(case, interface))
     for name, expected_array in expected.items():
         actual = results[name]
         if actual.shape != expected_array.shape:
@@ -73,6 +72,13 @@ def first_wrong_result(
             worst_index = np.unravel_index(errors.argmax(), errors.shape)
             return name, tuple(int(i) for i in worst_index)
     return None
+
+
+def is_right(case: Case, outcome: Outcome, interface: Interface) -> bool:
+    """Whether a call has given the expected results, up to rounding."""
+    if outcome.failure:
+        return False
+    return first_wrong_result(case, outcome.results, case.expected(), interface) is None
 
 
 def absolute_errors(actual: Array, expected: Array) -> Array:
@@ -86,20 +92,19 @@ def absolute_errors(actual: Array, expected: Array) -> Array:
     return np.where(are_equal, 0.0, differences)
 
 
-def coarser_precision(case: Case, outcome: Outcome, settings: Settings) -> str | None:
+def coarser_precision(case: Case, outcome: Outcome, interface: Interface) -> str | None:
     """Return the finest dtype coarser than the call's whose rounding explains the errors.
 
     Return None if there is none. For a 16-bit dtype, all numbers of the result must also be
     representable in it, because its rounding errors are as large as the effect of some mistakes.
     """
-    bits = SIGNIFICAND_BITS[effective_dtype(case, settings)]
+    bits = SIGNIFICAND_BITS[effective_dtype(case, interface)]
     output = outcome.results["output"]
     for dtype, coarser_bits in SIGNIFICAND_BITS.items():
         if coarser_bits >= bits:
             continue
-        trial = replace(settings, precision=dtype)
-        is_right = first_wrong_result(case, outcome.results, case.expected(), trial) is None
-        if is_right and (dtype == "float32" or is_representable(output, coarser_bits)):
+        is_possible = dtype == "float32" or is_representable(output, coarser_bits)
+        if is_possible and is_right(case, outcome, replace(interface, precision=dtype)):
             return dtype
     return None
 
@@ -135,7 +140,7 @@ def output_with(case: Case, deviations: Deviations) -> Array | None:
         return None
 
 
-def explains(case: Case, outcome: Outcome, deviations: Deviations, settings: Settings) -> bool:
+def explains(case: Case, outcome: Outcome, deviations: Deviations, interface: Interface) -> bool:
     """Whether mistakes or conventions give the actual output, with the tolerance of float32.
 
     The tolerance is larger if the call computes in a coarser dtype.
@@ -149,12 +154,12 @@ def explains(case: Case, outcome: Outcome, deviations: Deviations, settings: Set
     # Where a mistake hides all keys, the plain formula gives NaN instead of our zeros.
     is_hidden_row = (output == 0).all(axis=-1, keepdims=True) & np.isnan(actual)
     results = {"output": np.where(is_hidden_row, output, actual)}
-    return first_wrong_result(case, results, {"output": output}, float32_at_best(settings)) is None
+    return first_wrong_result(case, results, {"output": output}, float32_at_best(interface)) is None
 
 
-def float32_at_best(settings: Settings) -> Settings:
-    """Return the settings with a precision no finer than float32."""
-    return replace(settings, precision=coarser_dtype(settings.precision or "float64", "float32"))
+def float32_at_best(interface: Interface) -> Interface:
+    """Return the interface with a precision no finer than float32."""
+    return replace(interface, precision=coarser_dtype(interface.precision or "float64", "float32"))
 
 
 @cache
@@ -165,7 +170,7 @@ def changes_output(case: Case, deviations: Deviations) -> bool:
         return False
     results = {"output": output}
     return (
-        first_wrong_result(case, results, case.expected(), float32_at_best(Settings())) is not None
+        first_wrong_result(case, results, case.expected(), float32_at_best(Interface())) is not None
     )
 
 
@@ -176,25 +181,25 @@ def typical_case(mistake: Mistake) -> str:
 
 
 def explains_with_conventions(
-    case: Case, outcome: Outcome, mistakes: Mistakes, settings: Settings
+    case: Case, outcome: Outcome, mistakes: Mistakes, interface: Interface
 ) -> bool:
     """Whether mistakes explain an outcome, by themselves or with conventions of the case."""
     choices: list[Deviations] = [(), *possible_conventions(case)]
     return any(
-        explains(case, outcome, (*conventions, *mistakes), settings) for conventions in choices
+        explains(case, outcome, (*conventions, *mistakes), interface) for conventions in choices
     )
 
 
-def explaining_mistakes(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Mistakes]:
+def explaining_mistakes(case: Case, outcome: Outcome, interface: Interface) -> Iterator[Mistakes]:
     """Yield each mistake that explains a wrong output by itself, as a tuple of one mistake."""
     for mistake in MISTAKES:
         mistakes = (mistake,)
-        is_explained = explains_with_conventions(case, outcome, mistakes, settings)
+        is_explained = explains_with_conventions(case, outcome, mistakes, interface)
         if is_explained and changes_output(case, mistakes):
             yield mistakes
 
 
-def explaining_pairs(case: Case, outcome: Outcome, settings: Settings) -> Iterator[Mistakes]:
+def explaining_pairs(case: Case, outcome: Outcome, interface: Interface) -> Iterator[Mistakes]:
     """Yield each pair of mistakes that explains a wrong output.
 
     An output with NaN or infinity gets none, because too many pairs would explain it.
@@ -202,5 +207,5 @@ def explaining_pairs(case: Case, outcome: Outcome, settings: Settings) -> Iterat
     if not np.isfinite(outcome.results["output"]).all():
         return
     for pair in compatible_pairs():
-        if explains(case, outcome, pair, settings) and changes_output(case, pair):
+        if explains(case, outcome, pair, interface) and changes_output(case, pair):
             yield pair

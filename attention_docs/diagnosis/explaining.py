@@ -7,7 +7,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.diagnosis import calling
-from attention_docs.diagnosis.calling import Settings
+from attention_docs.diagnosis.calling import Interface
 from attention_docs.diagnosis.cases import Case, expected_steps
 from attention_docs.diagnosis.comparing import (
     Mistakes,
@@ -39,20 +39,20 @@ class MistakeSearch:
     Attributes:
         verdicts: the verdicts on cases with a result that mistakes can explain.
         outcomes: the outcome of each case.
-        settings: how the function was called.
+        interface: how the function was called.
         earlier_explanations: the mistakes that explained earlier cases, which are tried first.
         pair_searches: the number of searches through all pairs so far.
     """
 
     def __init__(
-        self, verdicts: list[Verdict], outcomes: dict[Case, Outcome], settings: Settings
+        self, verdicts: list[Verdict], outcomes: dict[Case, Outcome], interface: Interface
     ) -> None:
         """Start a search.
 
         Args:
             verdicts: the verdicts on all cases.
             outcomes: the outcome of each case.
-            settings: how the function was called.
+            interface: how the function was called.
         """
         self.verdicts = [
             verdict
@@ -60,7 +60,7 @@ class MistakeSearch:
             if not verdict.reason and not verdict.case.compares_gradients
         ]
         self.outcomes = outcomes
-        self.settings = settings
+        self.interface = interface
         self.earlier_explanations: list[Mistakes] = []
         self.pair_searches = 0
 
@@ -90,10 +90,10 @@ class MistakeSearch:
         if has_single_mistake or self.is_rounded(case):
             return min(earlier, key=len, default=())  # the fewest mistakes
         outcome = self.outcomes[case]
-        candidates = list(explaining_mistakes(case, outcome, self.settings)) or earlier
+        candidates = list(explaining_mistakes(case, outcome, self.interface)) or earlier
         if not candidates and self.may_search_pairs(case):
             self.pair_searches += 1
-            candidates = list(explaining_pairs(case, outcome, self.settings))
+            candidates = list(explaining_pairs(case, outcome, self.interface))
         return max(candidates, key=self.rank, default=())
 
     def is_rounded(self, case: Case) -> bool:
@@ -111,7 +111,7 @@ class MistakeSearch:
 
     def explains(self, mistakes: Mistakes, case: Case) -> bool:
         """Whether mistakes explain the outcome of a case."""
-        return explains_with_conventions(case, self.outcomes[case], mistakes, self.settings)
+        return explains_with_conventions(case, self.outcomes[case], mistakes, self.interface)
 
     def rank(self, mistakes: Mistakes) -> tuple[int, bool, int, bool, int]:
         """Return a sort key for mistakes, in which the best explanation is largest.
@@ -160,14 +160,14 @@ def lacks_effect(verdict: Verdict, mistakes: Mistakes) -> bool:
     )
 
 
-def describe_wrong_result(case: Case, outcome: Outcome, settings: Settings) -> str:
+def describe_wrong_result(case: Case, outcome: Outcome, interface: Interface) -> str:
     """Describe the number of a wrong result that differs most from the expected one."""
-    difference = first_wrong_result(case, outcome.results, case.expected(), settings)
+    difference = first_wrong_result(case, outcome.results, case.expected(), interface)
     assert difference
     name, index = difference
     actual = outcome.results[name][index]
     expected = case.expected()[name][index]
-    position = calling.index_in_layout(index, settings.layout or "bhnd", case.call)
+    position = calling.index_in_layout(index, interface.layout, case.call)
     return f"its {result_label(name)} at {position} is {format_mismatch(actual, expected)}"
 
 
@@ -180,7 +180,7 @@ def with_identity_values(case: Case) -> Case:
 
 
 def first_wrong_step(
-    case: Case, outcome: Outcome, probe: Case, probe_outcome: Outcome, settings: Settings
+    case: Case, outcome: Outcome, probe: Case, probe_outcome: Outcome, interface: Interface
 ) -> str:
     """Describe which step is the first wrong one: the scores, the softmax, or the weighted sum.
 
@@ -189,26 +189,26 @@ def first_wrong_step(
         outcome: its outcome.
         probe: the same case `with_identity_values`.
         probe_outcome: its outcome, whose output is the weights.
-        settings: how the function was called.
+        interface: how the function was called.
     """
-    if probe_outcome.failure or shape_problem(probe, probe_outcome.results, settings):
+    if probe_outcome.failure or shape_problem(probe, probe_outcome.results, interface):
         return "could not recover its weights, as it does not take the identity for values"
     weights = probe_outcome.results["output"]
     if not is_weighted_sum(case, outcome, weights):
         return "it is no weighted sum of the values, so look at what follows the softmax"
     expected = probe.expected()
-    if first_wrong_result(probe, probe_outcome.results, expected, settings) is None:
+    if first_wrong_result(probe, probe_outcome.results, expected, interface) is None:
         return "its weights are right, so the sum of the values is wrong"
-    settings = float32_at_best(settings)
-    difference = first_wrong_result(probe, probe_outcome.results, expected, settings)
+    interface = float32_at_best(interface)
+    difference = first_wrong_result(probe, probe_outcome.results, expected, interface)
     if difference is None:
         return "its weights are off by too little to tell which step is wrong"
     _, worst_index = difference
-    return describe_wrong_weights(probe, weights, worst_index, settings)
+    return describe_wrong_weights(probe, weights, worst_index, interface)
 
 
 def describe_wrong_weights(
-    probe: Case, weights: Array, worst_index: tuple[int, ...], settings: Settings
+    probe: Case, weights: Array, worst_index: tuple[int, ...], interface: Interface
 ) -> str:
     """Describe which step before the weighted sum makes the (b, h, m, n) weights wrong.
 
@@ -216,15 +216,15 @@ def describe_wrong_weights(
         probe: the case whose output is the weights.
         weights: the wrong weights.
         worst_index: the index of the weight with the largest error.
-        settings: how the function was called.
+        interface: how the function was called.
     """
     assert isinstance(probe.call, Call)
 
     def to_position(index: Iterable[int]) -> list[int]:
         """Convert an index of the weights to the reader's layout."""
-        return calling.index_in_layout(tuple(index), settings.layout or "bhnd", probe.call)
+        return calling.index_in_layout(tuple(index), interface.layout, probe.call)
 
-    tolerance = probe.tolerance(effective_dtype(probe, settings))
+    tolerance = probe.tolerance(effective_dtype(probe, interface))
     expected = expected_steps(probe.call)
     is_hidden: Array = np.isneginf(expected.masked)
     if np.isnan(weights).any():

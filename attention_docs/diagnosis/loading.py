@@ -1,4 +1,4 @@
-"""Load a reader's function by its name, and describe it."""
+"""Load a reader's function by its name, and describe its interface."""
 
 import difflib
 import importlib
@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
 
-from attention_docs.diagnosis.calling import LIBRARIES, MASKS, NO_DEFAULT, Description, Settings
+from attention_docs.diagnosis.calling import LIBRARIES, MASKS, NO_DEFAULT, Interface, Settings
 from attention_docs.diagnosis.libraries import LoadError, read_layer
 
 LONGEST_MESSAGE = 120  # characters of another error's message
@@ -149,8 +149,10 @@ def first_line(error: object) -> str:
     return lines[0][: LONGEST_MESSAGE - 3] + "..."
 
 
-def describe(function: Callable[..., Any], settings: Settings) -> Description:
-    """Infer the function's libraries and argument names, and read the weights of a module.
+def describe(function: Callable[..., Any], settings: Settings) -> Interface:
+    """Infer the function's argument names and libraries, and read the weights of a module.
+
+    The rest of the interface is left to `detecting.detect`.
 
     Raises:
         LoadError: if a setting is invalid, the library is not installed, or no arguments are
@@ -159,21 +161,22 @@ def describe(function: Callable[..., Any], settings: Settings) -> Description:
     parameters = parameters_of(function)
     names = infer_names(parameters, settings)
     is_module = hasattr(function, "named_parameters") and any(function.named_parameters())
-    description = Description(
-        libraries=(settings.library,) if settings.library else infer_libraries(function),
+    interface = Interface(
         names=names,
         by_position=positional_inputs(parameters, names),
         defaults={name: p.default for name, p in parameters.items() if p.default is not NO_DEFAULT},
         layer=read_layer(function) if is_module else None,
+        libraries=(settings.library,) if settings.library else infer_libraries(function),
+        mask=settings.mask,
     )
     missing = missing_inputs(names)
-    if missing and not description.is_layer:
+    if missing and not interface.is_layer:
         raise LoadError(
             f"it takes ({', '.join(parameters)}), and attention takes query, key and value; "
             f"say which is which with --names {' '.join(f'{name}=...' for name in missing)}"
         )
-    require_installed(description.libraries[0])
-    return description
+    require_installed(interface.libraries[0])
+    return interface
 
 
 def missing_inputs(names: Mapping[str, str]) -> list[str]:

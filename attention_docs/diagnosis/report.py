@@ -8,7 +8,7 @@ from pathlib import Path
 from textwrap import fill, indent
 from typing import Any
 
-from attention_docs.diagnosis.calling import Settings
+from attention_docs.diagnosis.calling import Interface
 from attention_docs.diagnosis.cases import Case, Limits
 from attention_docs.diagnosis.comparing import Mistakes
 from attention_docs.diagnosis.mistakes import Mistake
@@ -41,7 +41,7 @@ class Report:
 
     Attributes:
         target: the function, as the user wrote it.
-        settings: how it was called.
+        interface: how it was called.
         verdicts: one for each case.
         required: the features that must have been checked.
         example: the smallest failing call, as code.
@@ -49,7 +49,7 @@ class Report:
     """
 
     target: str
-    settings: Settings
+    interface: Interface
     verdicts: list[Verdict] = field(default_factory=list)
     required: tuple[str, ...] = ()
     example: str = ""
@@ -168,19 +168,19 @@ def note_lines(report: Report) -> list[str]:
 
 
 def heading(report: Report) -> str:
-    """Format the function and the settings it was called with as one line."""
-    settings = report.settings
-    labels = [LIBRARY_NAMES.get(settings.library or "", ""), settings.dtype]
-    if settings.precision:
-        labels.append(f"computed in {settings.precision}")
-    labels.append(f"layout {settings.layout}")
-    if settings.is_always_causal:
+    """Format the function and how it was called as one line."""
+    interface = report.interface
+    labels = [LIBRARY_NAMES.get(interface.library or "", ""), interface.dtype]
+    if interface.precision:
+        labels.append(f"computed in {interface.precision}")
+    labels.append(f"layout {interface.layout}")
+    if interface.is_always_causal:
         labels.append("always causal")
-    if settings.output_item is not None:
-        labels.append(f"output: item {settings.output_item!r}")
-    labels += limit_labels(settings.limits)
-    if settings.mask:
-        labels.append(f"mask{mask_shape_label(settings)}: {MASK_LABELS[settings.mask]}")
+    if interface.output_item is not None:
+        labels.append(f"output: item {interface.output_item!r}")
+    labels += limit_labels(interface.limits)
+    if interface.mask:
+        labels.append(f"mask{mask_shape_label(interface)}: {MASK_LABELS[interface.mask]}")
     return f"{report.target} ({', '.join(labels)})"
 
 
@@ -198,11 +198,11 @@ def limit_labels(limits: Limits) -> list[str]:
     return labels
 
 
-def mask_shape_label(settings: Settings) -> str:
+def mask_shape_label(interface: Interface) -> str:
     """Format the shape of a mask; "" if it may have any shape that broadcasts to the scores."""
-    if settings.takes_key_mask:
+    if interface.takes_key_mask:
         return " (b, n)"
-    return " (b, h, m, n)" if settings.needs_full_masks else ""
+    return " (b, h, m, n)" if interface.needs_full_masks else ""
 
 
 def group_by_reason(status: str, verdicts: list[Verdict]) -> list[str]:
@@ -307,11 +307,11 @@ def as_json(report: Report) -> str:
     return json.dumps(
         {
             "target": report.target,
-            "library": report.settings.library,
-            "dtype": report.settings.dtype,
-            "precision": report.settings.precision,
-            "layout": report.settings.layout,
-            "mask": report.settings.mask,
+            "library": report.interface.library,
+            "dtype": report.interface.dtype,
+            "precision": report.interface.precision,
+            "layout": report.interface.layout,
+            "mask": report.interface.mask,
             "right": report.is_correct,
             "checked": report.features(OK, ON_PURPOSE),
             "not checked": report.missing,

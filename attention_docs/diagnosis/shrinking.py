@@ -9,9 +9,9 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.diagnosis import calling
-from attention_docs.diagnosis.calling import Description, Settings
+from attention_docs.diagnosis.calling import Interface
 from attention_docs.diagnosis.cases import Case
-from attention_docs.diagnosis.comparing import first_wrong_result, shape_problem
+from attention_docs.diagnosis.comparing import first_wrong_result, is_right, shape_problem
 from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.worker import Outcome, Worker
 
@@ -32,7 +32,7 @@ ARRAY_CODE = {
 
 
 def smallest_failing_case(
-    case: Case, outcome: Outcome, worker: Worker, description: Description, settings: Settings
+    case: Case, outcome: Outcome, worker: Worker, interface: Interface
 ) -> Case:
     """Return the smallest case found that fails in the same way as a failing case.
 
@@ -43,8 +43,8 @@ def smallest_failing_case(
         return case
 
     def fails_likewise(smaller_case: Case) -> bool:
-        smaller_outcome = worker.run(smaller_case, description, settings)
-        return is_same_failure(case, outcome, smaller_case, smaller_outcome, settings)
+        smaller_outcome = worker.run(smaller_case, interface)
+        return is_same_failure(case, outcome, smaller_case, smaller_outcome, interface)
 
     smallest_case = case
     while failing_case := next(filter(fails_likewise, smaller_cases(smallest_case)), None):
@@ -53,7 +53,7 @@ def smallest_failing_case(
 
 
 def is_same_failure(
-    case: Case, outcome: Outcome, smaller_case: Case, smaller_outcome: Outcome, settings: Settings
+    case: Case, outcome: Outcome, smaller_case: Case, smaller_outcome: Outcome, interface: Interface
 ) -> bool:
     """Whether a smaller case fails in the same way as a failing case.
 
@@ -67,12 +67,11 @@ def is_same_failure(
         )
     if smaller_outcome.failure:
         return False
-    results, expected = smaller_outcome.results, smaller_case.expected()
-    if shape_problem(case, outcome.results, settings):
-        return bool(shape_problem(smaller_case, results, settings))
-    if np.abs(expected["output"]).max() <= SMALLEST_SHOWN:
+    if shape_problem(case, outcome.results, interface):
+        return bool(shape_problem(smaller_case, smaller_outcome.results, interface))
+    if np.abs(smaller_case.expected()["output"]).max() <= SMALLEST_SHOWN:
         return False
-    return first_wrong_result(smaller_case, results, expected, settings) is not None
+    return not is_right(smaller_case, smaller_outcome, interface)
 
 
 def smaller_cases(case: Case) -> Iterator[Case]:
@@ -134,29 +133,27 @@ def shortened(call: Call, axis: str, size: int) -> Call:
     )
 
 
-def example_code(
-    target: str, case: Case, outcome: Outcome, description: Description, settings: Settings
-) -> str:
+def example_code(target: str, case: Case, outcome: Outcome, interface: Interface) -> str:
     """Return code that makes a failing call, with its result and the expected one in a comment.
 
     If an array has more than `LARGEST_PRINTED` numbers, only the shapes are returned.
     """
-    arguments = calling.translate_arguments(case.call, description, settings)
+    arguments = calling.translate_arguments(case.call, interface)
     arrays = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray)}
     if any(array.size > LARGEST_PRINTED for array in arrays.values()):
         shapes = ", ".join(str(array.shape) for array in arrays.values())
         return f"its arguments have shapes {shapes}"
-    library_import, constructor = ARRAY_CODE[settings.library or "numpy"]
+    library_import, constructor = ARRAY_CODE[interface.library]
     lines = [library_import]
     module, _, function = target.rpartition(":")
     if module:
         module_name = Path(module).stem if module.endswith(".py") else module
         lines.append(f"from {module_name} import {function}")
     for name, array in arrays.items():
-        lines.append(f"{name} = {array_code(array, constructor, case.dtype or settings.dtype)}")
+        lines.append(f"{name} = {array_code(array, constructor, case.dtype or interface.dtype)}")
     if case.is_strided:
         lines.append("# each array a transposed view, which is not contiguous")
-    comment = describe_outcome(case, outcome, settings)
+    comment = describe_outcome(case, outcome, interface)
     lines.append(f"{function}({arguments_code(arguments)})  # {comment}")
     return "\n".join(lines)
 
@@ -188,20 +185,20 @@ def array_code(array: Array, constructor: str, dtype: str) -> str:
     return f"{constructor}({numbers}, dtype={library_alias}.{dtype})"
 
 
-def describe_outcome(case: Case, outcome: Outcome, settings: Settings) -> str:
+def describe_outcome(case: Case, outcome: Outcome, interface: Interface) -> str:
     """Describe the failure or problem of a call, or else its number with the largest error."""
     problem = (
         outcome.failure.removeprefix("it ")
-        or shape_problem(case, outcome.results, settings)
+        or shape_problem(case, outcome.results, interface)
         or "; ".join(outcome.problems)
     )
     if problem:
         return problem
-    difference = first_wrong_result(case, outcome.results, case.expected(), settings)
+    difference = first_wrong_result(case, outcome.results, case.expected(), interface)
     if difference is None:
         return "right in a new process"
     name, index = difference
-    position = calling.index_in_layout(index, settings.layout or "bhnd", case.call)
+    position = calling.index_in_layout(index, interface.layout, case.call)
     owner = "" if name == "output" else f" of the gradient of {name}"
     mismatch = format_mismatch(outcome.results[name][index], case.expected()[name][index])
     return f"{position}{owner} is {mismatch}"

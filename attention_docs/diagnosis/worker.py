@@ -24,7 +24,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.diagnosis import calling, libraries, loading
-from attention_docs.diagnosis.calling import Description, Settings
+from attention_docs.diagnosis.calling import Interface, Settings
 from attention_docs.diagnosis.cases import Case, output_gradient
 from attention_docs.diagnosis.libraries import LoadError, UnsupportedError
 from attention_docs.diagnosis.recipe import LayerCall
@@ -65,11 +65,13 @@ class Worker:
 
     Args:
         target: `module:function` or `path/to/file.py:function`.
+        settings: what the reader says of it.
         time_limit_s: time limit of a call in seconds.
     """
 
-    def __init__(self, target: str, time_limit_s: float = 10.0) -> None:
+    def __init__(self, target: str, settings: Settings, time_limit_s: float = 10.0) -> None:
         self.target = target
+        self.settings = settings
         self.time_limit_s = time_limit_s
         self.process: subprocess.Popen[bytes] | None = None
         self.answers: queue.Queue[Any] = queue.Queue()
@@ -80,13 +82,13 @@ class Worker:
     def __exit__(self, *_: object) -> None:
         self.stop()
 
-    def describe(self, settings: Settings) -> Description:
-        """Import the function and infer how to call it.
+    def describe(self) -> Interface:
+        """Import the function, and return what its signature says of how to call it.
 
         Raises:
             LoadError: if that fails; the message says in one line what to do.
         """
-        answer = self.ask(settings, IMPORT_TIME_LIMIT_S)
+        answer = self.ask(self.settings, IMPORT_TIME_LIMIT_S)
         if isinstance(answer, LoadError):
             raise answer
         if answer is None:
@@ -95,21 +97,18 @@ class Worker:
             raise LoadError(
                 f"the import of {module_name} {failure}; import it by itself to see why"
             )
-        description: Description = answer
-        return description
+        interface: Interface = answer
+        return interface
 
-    def run(self, case: Case, description: Description, settings: Settings) -> Outcome:
+    def run(self, case: Case, interface: Interface) -> Outcome:
         """Call the function with a case.
 
         A function that exceeds the time limit or ends its process gives an outcome like any other;
         the next call starts a new process.
         """
         if self.process is None:
-            self.describe(settings)
-        if description.layer is not None:  # the process has its weights, so they are not sent
-            assert isinstance(case.call, LayerCall)
-            case = replace(case, call=replace(case.call, weights={}, biases={}))
-        answer = self.ask((case, description, settings), self.time_limit_s)
+            self.describe()
+        answer = self.ask((case, interface), self.time_limit_s)
         if answer is None:
             return Outcome(failure=f"it {self.stop_and_explain(self.time_limit_s)}", kind="died")
         outcome: Outcome = answer
@@ -178,15 +177,15 @@ class Worker:
 class InProcessWorker(Worker):
     """Calls a trusted function in the current process, which is faster, without a time limit."""
 
-    def __init__(self, function: Callable[..., Any]) -> None:
-        super().__init__(getattr(function, "__name__", "function"))
+    def __init__(self, function: Callable[..., Any], settings: Settings) -> None:
+        super().__init__(getattr(function, "__name__", "function"), settings)
         self.function = function
 
-    def describe(self, settings: Settings) -> Description:
-        return loading.describe(self.function, settings)
+    def describe(self) -> Interface:
+        return loading.describe(self.function, self.settings)
 
-    def run(self, case: Case, description: Description, settings: Settings) -> Outcome:
-        return run_case(self.function, case, description, settings, stdout=1)
+    def run(self, case: Case, interface: Interface) -> Outcome:
+        return run_case(self.function, case, interface, stdout=1)
 
 
 def unpickled(stream: IO[bytes]) -> Iterator[Any]:
@@ -214,21 +213,21 @@ def forward_answers(process: subprocess.Popen[bytes], answers: queue.Queue[Any])
 def main(target: str) -> None:
     """Answer the messages of a `Worker`, in its subprocess, until the input ends.
 
-    Settings are answered with a description of the function or a LoadError; a case, with a
-    description and settings, is answered with an outcome.
+    Settings are answered with the function's interface or a LoadError, a case and an interface with
+    an outcome.
     """
     load_once = functools.cache(loading.load)
     with protected_streams() as (messages, answers, stdout):
         for message in unpickled(messages):
-            answer: Description | LoadError | Outcome
+            answer: Interface | LoadError | Outcome
             if isinstance(message, Settings):
                 try:
                     answer = loading.describe(load_once(target), message)
                 except LoadError as error:
                     answer = error
             else:
-                case, description, settings = message
-                answer = run_case(load_once(target), case, description, settings, stdout)
+                case, interface = message
+                answer = run_case(load_once(target), case, interface, stdout)
             pickle.dump(answer, answers)
             answers.flush()
 
@@ -256,8 +255,7 @@ def protected_streams() -> Iterator[tuple[io.BufferedReader, io.BufferedWriter, 
 def run_case(
     function: Callable[..., Any],
     case: Case,
-    description: Description,
-    settings: Settings,
+    interface: Interface,
     stdout: int,
 ) -> Outcome:
     """Call the function with a case, and note its warnings and whether it prints.
@@ -268,7 +266,7 @@ def run_case(
     with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
         try:
-            outcome = call_function(function, case, description, settings)
+            outcome = call_function(function, case, interface)
         except UnsupportedError as error:
             outcome = Outcome(failure=str(error), kind="unsupported")
         except (Exception, SystemExit) as error:
@@ -303,26 +301,24 @@ def failed_outcome(error: BaseException) -> Outcome:
     )
 
 
-def call_function(
-    function: Callable[..., Any], case: Case, description: Description, settings: Settings
-) -> Outcome:
+def call_function(function: Callable[..., Any], case: Case, interface: Interface) -> Outcome:
     """Call the function; return its results by name, and problems such as changed inputs."""
-    dtype = case.dtype or settings.dtype
-    library = settings.library or "numpy"
-    values = calling.translate_arguments(case.call, description, settings)
-    if description.layer is not None and library == "torch":
+    dtype = case.dtype or interface.dtype
+    library = interface.library
+    values = calling.translate_arguments(case.call, interface)
+    if interface.layer is not None and library == "torch":
         function.to(getattr(sys.modules["torch"], dtype))  # type: ignore[attr-defined]
     arguments = {name: to_argument(value, case, library, dtype) for name, value in values.items()}
     if case.compares_gradients:
-        return Outcome(gradients(function, case, description, settings, arguments))
-    out_name = description.names.get("out", "")
+        return Outcome(gradients(function, case, interface, arguments))
+    out_name = interface.names.get("out", "")
     input_names = [
         name for name, value in values.items() if isinstance(value, np.ndarray) and name != out_name
     ]
-    returned, changed_names = call_and_compare(function, arguments, input_names, description)
-    if description.is_required("out") and returned is None:
+    returned, changed_names = call_and_compare(function, arguments, input_names, interface)
+    if interface.is_required("out") and returned is None:
         returned = arguments[out_name]
-    output, item = find_output(returned, case, description, settings)
+    output, item = find_output(returned, case, interface)
     problems = [f"it changes its input {', '.join(changed_names)}"] if changed_names else []
     notes = []
     mismatches = dtype_or_device_mismatches(output, arguments[input_names[0]])
@@ -330,7 +326,7 @@ def call_function(
         problems += mismatches
     elif case.dtype == "float32":
         notes = mismatches  # no problem, because NumPy itself widens, for example by np.float64
-    results = {"output": output_from_layout(output, case, description, settings)}
+    results = {"output": output_from_layout(output, case, interface)}
     return Outcome(results, problems=tuple(problems), notes=tuple(notes), item=item)
 
 
@@ -338,12 +334,12 @@ def call_and_compare(
     function: Callable[..., Any],
     arguments: dict[str, Any],
     input_names: list[str],
-    description: Description,
+    interface: Interface,
 ) -> tuple[Any, list[str]]:
     """Return what a call returns, and the names of the inputs that it changes in place."""
     # Copies, because the NumPy array of a PyTorch tensor in float64 shares its memory.
     original_inputs = {name: libraries.to_numpy(arguments[name]).copy() for name in input_names}
-    returned = call_by_position(function, arguments, description)
+    returned = call_by_position(function, arguments, interface)
     changed_names = [
         name
         for name, original in original_inputs.items()
@@ -352,14 +348,12 @@ def call_and_compare(
     return returned, changed_names
 
 
-def output_from_layout(
-    output: Any, case: Case, description: Description, settings: Settings
-) -> Array:
+def output_from_layout(output: Any, case: Case, interface: Interface) -> Array:
     """Convert an output to a (b, h, m, d_v) array, or that of a layer to (b, m, d_model)."""
     result = libraries.to_numpy(output)
     if isinstance(case.call, LayerCall):
-        return calling.exchange_layer_layout(result, settings.layout or "bnd")
-    return calling.from_layout(result, calling.output_layout(description, settings))
+        return calling.exchange_layer_layout(result, interface.layout)
+    return calling.from_layout(result, interface.output_layout)
 
 
 def dtype_or_device_mismatches(output: Any, argument: Any) -> list[str]:
@@ -376,13 +370,13 @@ def dtype_or_device_mismatches(output: Any, argument: Any) -> list[str]:
 
 
 def call_by_position(
-    function: Callable[..., Any], arguments: dict[str, Any], description: Description
+    function: Callable[..., Any], arguments: dict[str, Any], interface: Interface
 ) -> Any:
     """Call the function with query, key and value by position if possible, and others by name.
 
     Some functions take query, key and value by position only.
     """
-    positional = description.by_position
+    positional = interface.by_position
     keywords = {name: value for name, value in arguments.items() if name not in positional}
     return function(*(arguments[name] for name in positional), **keywords)
 
@@ -401,13 +395,11 @@ def to_argument(value: Any, case: Case, library: str, dtype: str) -> Any:
     return libraries.with_transposed_memory(array) if is_strided else array
 
 
-def find_output(
-    returned: Any, case: Case, description: Description, settings: Settings
-) -> tuple[Any, Any]:
+def find_output(returned: Any, case: Case, interface: Interface) -> tuple[Any, Any]:
     """Return the output that is in a tuple, list, dict or object, and its index, key or attribute.
 
     An array is the output itself, without an index. In a container, the output is the item given by
-    the settings, or else the first array of the expected shape, or else the first array.
+    the interface, or else the first array of the expected shape, or else the first array.
 
     Raises:
         UnsupportedError: if there is no array.
@@ -425,24 +417,22 @@ def find_output(
             first_item = next(iter(items.values()), None)
             description_of_returned += f" that begins with {type_name(first_item)}"
         raise UnsupportedError(f"it returns {description_of_returned}; expected an array")
-    if settings.output_item in arrays:
-        return arrays[settings.output_item], settings.output_item
-    shape = expected_output_shape(case, description, settings)
+    if interface.output_item in arrays:
+        return arrays[interface.output_item], interface.output_item
+    shape = expected_output_shape(case, interface)
     names_of_shape = [name for name, array in arrays.items() if array.shape == shape]
     name = names_of_shape[0] if names_of_shape else next(iter(arrays))
     return arrays[name], name
 
 
-def expected_output_shape(
-    case: Case, description: Description, settings: Settings
-) -> tuple[int, ...]:
+def expected_output_shape(case: Case, interface: Interface) -> tuple[int, ...]:
     """Return the shape of the right output in the function's layout."""
-    if isinstance(case.call, LayerCall):  # without weights, so the output cannot be computed here
-        array = calling.exchange_layer_layout(case.call.query, settings.layout or "bnd")
+    output = case.expected()["output"]
+    if isinstance(case.call, LayerCall):
+        output = calling.exchange_layer_layout(output, interface.layout)
     else:
-        layout = calling.output_layout(description, settings)
-        array = calling.to_layout(case.expected()["output"], layout)
-    return tuple(array.shape)
+        output = calling.to_layout(output, interface.output_layout)
+    return tuple(output.shape)
 
 
 def type_name(value: Any) -> str:
@@ -452,8 +442,7 @@ def type_name(value: Any) -> str:
 def gradients(
     function: Callable[..., Any],
     case: Case,
-    description: Description,
-    settings: Settings,
+    interface: Interface,
     arguments: dict[str, Any],
 ) -> dict[str, Array]:
     """Return the gradients of query, key and value in (b, h, n, d), keyed by these names.
@@ -462,23 +451,21 @@ def gradients(
         UnsupportedError: if queries, keys and values are stacked, or the function writes its output
             into an argument, or the library has no automatic differentiation.
     """
-    layout = settings.layout or "bhnd"
-    library = settings.library or "numpy"
-    if settings.stack_axis is not None:
+    layout = interface.layout
+    library = interface.library
+    if interface.stack_axis is not None:
         raise UnsupportedError("its arguments hold more than one array")
-    if description.is_required("out"):
+    if interface.is_required("out"):
         raise UnsupportedError("it writes its output into an argument")
-    their_names = {name: description.names[name] for name in ("query", "key", "value")}
+    their_names = {name: interface.names[name] for name in ("query", "key", "value")}
 
     def compute_output(**keywords: Any) -> Any:
-        returned = call_by_position(function, keywords, description)
-        return find_output(returned, case, description, settings)[0]
+        returned = call_by_position(function, keywords, interface)
+        return find_output(returned, case, interface)[0]
 
     assert not isinstance(case.call, LayerCall)
-    upstream_values = calling.to_layout(
-        output_gradient(case.call), calling.output_layout(description, settings)
-    )
-    upstream = to_argument(upstream_values, case, library, case.dtype or settings.dtype)
+    upstream_values = calling.to_layout(output_gradient(case.call), interface.output_layout)
+    upstream = to_argument(upstream_values, case, library, case.dtype or interface.dtype)
     results = libraries.gradients(
         compute_output, library, arguments, list(their_names.values()), upstream
     )

@@ -23,10 +23,9 @@ from random_calls import TIMM_FEATURES, TIMM_HEADS, is_equal, output_or_error, r
 
 os.environ.update(KERAS_BACKEND="numpy", TIMM_FUSED_ATTN="0")
 
+from attention_docs.diagnosis import checking
 from attention_docs.diagnosis.calling import Settings
-from attention_docs.diagnosis.checking import check_with
 from attention_docs.diagnosis.libraries import LoadError
-from attention_docs.diagnosis.worker import InProcessWorker
 
 # What each operator is replaced by.
 SWAPS = {
@@ -141,7 +140,7 @@ def check(attention):
     """
     library = "torch" if "timm" in sys.modules else "numpy"
     try:
-        return check_with(InProcessWorker(attention), Settings(library=library))
+        return checking.check(attention, Settings(library=library))
     except LoadError:
         return None
 

@@ -9,7 +9,6 @@ from types import ModuleType
 from attention_docs.diagnosis import checking, report
 from attention_docs.diagnosis.calling import Settings
 from attention_docs.diagnosis.report import WRONG
-from attention_docs.diagnosis.worker import InProcessWorker
 from tests.diagnosis import bugs
 
 BUGS = {
@@ -35,7 +34,7 @@ def check(bug):
     """Return the report on the function of a bug, checked with the options that it asks for."""
     options = dict(getattr(bug, "OPTIONS", {}))
     settings = Settings(mask=options.pop("mask", None))
-    return checking.check_with(InProcessWorker(bug.attention), settings, **options)
+    return checking.check(bug.attention, settings, **options)
 
 
 def judge(bug):

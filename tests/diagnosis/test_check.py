@@ -20,7 +20,7 @@ from attention_docs.diagnosis import (
     loading,
     recipe,
 )
-from attention_docs.diagnosis.calling import Settings
+from attention_docs.diagnosis.calling import Interface, Settings
 from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.comparing import typical_case
 from attention_docs.diagnosis.libraries import LoadError
@@ -67,7 +67,9 @@ def write_target(tmp_path, monkeypatch):
 def in_process(tmp_path, monkeypatch):
     """Make the command line call the function in the test's process, which is faster."""
     monkeypatch.setattr(
-        checking, "Worker", lambda target, limit: InProcessWorker(loading.load(target))
+        checking,
+        "Worker",
+        lambda target, settings, limit: InProcessWorker(loading.load(target), settings),
     )
     monkeypatch.setattr(sys, "path", [*sys.path])  # a copy, to which `load` adds the folder
     yield
@@ -77,8 +79,7 @@ def in_process(tmp_path, monkeypatch):
 
 def check_in_process(function, **settings):
     """Check a function in this process."""
-    worker = InProcessWorker(function)
-    return checking.check_with(worker, Settings(library="numpy", **settings))
+    return checking.check(function, Settings(library="numpy", **settings))
 
 
 def attention_with(changes=None, layout="bhnd"):
@@ -139,7 +140,7 @@ def test_adding_minus_1e9_for_a_mask_is_on_purpose():
 
 def test_layout_is_detected():
     report = check_in_process(attention_with(layout="bnhd"))
-    assert report.settings.layout == "bnhd"
+    assert report.interface.layout == "bnhd"
     assert report.is_correct
 
 
@@ -239,7 +240,7 @@ def test_float32_attention_is_judged_at_float32_precision():
         return attention_with()(*arrays).astype(np.float32)
 
     report = check_in_process(attention)
-    assert report.settings.precision == "float32"
+    assert report.interface.precision == "float32"
     assert report.is_correct
 
 
@@ -248,7 +249,7 @@ def test_computing_in_float16_is_judged_at_float16_precision():
         arrays = (array.astype(np.float16) for array in (query, key, value))
         return attention_with()(*arrays).astype(np.float16).astype(query.dtype)
 
-    assert check_in_process(attention).settings.precision == "float16"
+    assert check_in_process(attention).interface.precision == "float16"
 
 
 def test_rounding_only_the_weights_to_float16_is_wrong():
@@ -307,7 +308,7 @@ def test_convention_is_on_purpose(name, case):
 
 def test_inverted_mask_is_detected_and_used_in_other_cases():
     report = check_in_process(attention_with(TRUE_HIDES.changes))
-    assert report.settings.mask == "hide"
+    assert report.interface.mask == "hide"
     assert report.is_correct
     assert statuses(report)["fully_masked_row"] == "ok"
     assert "mask: True hides" in format_report(report)
@@ -318,7 +319,7 @@ def test_additive_mask_is_detected():
         return attention_with()(query, key, value, bias=attn_mask)
 
     report = check_in_process(attention)
-    assert report.settings.mask == "additive"
+    assert report.interface.mask == "additive"
     assert report.is_correct
 
 
@@ -329,7 +330,7 @@ def test_adding_one_where_a_boolean_mask_is_false_is_wrong():
         return attention_with()(query, key, value, bias=attn_mask)
 
     report = check_in_process(attention)
-    assert report.settings.mask == "keep"
+    assert report.interface.mask == "keep"
     assert statuses(report)["boolean_mask"] == "wrong"
     assert statuses(report)["float_mask"] == "ok"
 
@@ -599,7 +600,7 @@ def test_case_of_an_unsupported_option_is_skipped(in_process, write_target):
     ],
 )
 def test_reason_of_a_case_that_is_left_out(checked, left_out, reason):
-    report = Report("mine.py:attend", Settings(), [Verdict(CASES[checked], "ok")])
+    report = Report("mine.py:attend", Interface(), [Verdict(CASES[checked], "ok")])
     shared_report = SharedReport("mine.py:attend", settings={})
     shared_report.report_or_error = report
     with pytest.raises(unittest.SkipTest, match=f"the case is {reason}"):
@@ -674,11 +675,9 @@ def test_skipped_feature_is_not_judged(in_process, write_target):
 
 @pytest.mark.parametrize(("library", "is_correct"), [("flash", True), ("torch", False)])
 def test_convention_is_correct_only_if_the_expected_library_has_it(library, is_correct):
-    worker = InProcessWorker(attention_with(convention_named("bottom_right").changes))
+    attention = attention_with(convention_named("bottom_right").changes)
     # Scaling late, which exceeds the range of float16, is not a convention of either library.
-    report = checking.check_with(
-        worker, Settings(library="numpy"), expect=library, skip=("float16",)
-    )
+    report = checking.check(attention, Settings("numpy"), expect=library, skip=("float16",))
     assert report.is_correct is is_correct
 
 

@@ -24,7 +24,7 @@ def test_unusual_function_passes(function):
 
 def test_changed_float64_input_is_wrong():
     report = checking.check(faulty_torch.scaled_in_place)
-    assert report.settings.dtype == "float64"
+    assert report.interface.dtype == "float64"
     statuses = {verdict.case.name: verdict.status for verdict in report.verdicts}
     assert statuses["distinct_sizes"] == WRONG
 
