@@ -11,7 +11,7 @@ import math
 import unittest
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -206,44 +206,27 @@ def output_in_chunks(
 
 
 @dataclass(eq=False)
-class SharedReport:
-    """The report on a function, computed once for all tests of its cases.
-
-    Attributes:
-        function: the function, or its name.
-        settings: the settings of the check.
-    """
-
-    function: Function
-    settings: Mapping[str, Any]
-
-    @cached_property
-    def report_or_error(self) -> Report | LoadError:
-        """The report, or the error if the function cannot be loaded or called."""
-        try:
-            return checking.check(self.function, Settings(**self.settings))
-        except LoadError as error:
-            return error
-
-
-@dataclass(eq=False)
 class Check:
     """A test of a function, with all cases or with a single one.
 
     Attributes:
-        shared_report: the report on the function, which all of its tests share.
+        function: the function, or its name.
+        report_or_error: returns the report on the function, or the error if it cannot be loaded or
+            called; computed once for all tests of the function.
         case_name: the name of the case; None for all cases.
     """
 
-    shared_report: SharedReport
+    function: Function
+    report_or_error: Callable[[], Report | LoadError]
     case_name: str | None
 
     def __str__(self) -> str:
         """Return the name of the case, or the function's name if the test is of all cases."""
         if self.case_name is not None:
             return self.case_name
-        function = self.shared_report.function
-        return function if isinstance(function, str) else getattr(function, "__name__", "attention")
+        if isinstance(self.function, str):
+            return self.function
+        return getattr(self.function, "__name__", "attention")
 
     @property
     def report(self) -> Report:
@@ -252,7 +235,7 @@ class Check:
         Raises:
             LoadError: if the function cannot be loaded or called at all.
         """
-        report_or_error = self.shared_report.report_or_error
+        report_or_error = self.report_or_error()
         if isinstance(report_or_error, LoadError):
             raise report_or_error
         return report_or_error
@@ -309,6 +292,14 @@ def checks(function: Function, each_case: bool = False, **settings: Any) -> list
     >>> [str(case) for case in checks("my_package:attend", each_case=True)][:3]
     ['distinct_sizes', 'other_sizes', 'square']
     """
-    shared_report = SharedReport(function, settings)
+
+    @cache
+    def report_or_error() -> Report | LoadError:
+        """Check the function, once for all of its tests."""
+        try:
+            return checking.check(function, Settings(**settings))
+        except LoadError as error:
+            return error
+
     case_names = list(CASES) if each_case else [None]
-    return [Check(shared_report, case_name) for case_name in case_names]
+    return [Check(function, report_or_error, case_name) for case_name in case_names]

@@ -12,7 +12,6 @@ import pytest
 from attention_docs.__main__ import check_command, main
 from attention_docs.diagnosis import (
     Check,
-    SharedReport,
     calling,
     check,
     checking,
@@ -601,10 +600,8 @@ def test_case_of_an_unsupported_option_is_skipped(in_process, write_target):
 )
 def test_reason_of_a_case_that_is_left_out(checked, left_out, reason):
     report = Report("mine.py:attend", Interface(), [Verdict(CASES[checked], "ok")])
-    shared_report = SharedReport("mine.py:attend", settings={})
-    shared_report.report_or_error = report
     with pytest.raises(unittest.SkipTest, match=f"the case is {reason}"):
-        Check(shared_report, left_out).check()
+        Check("mine.py:attend", lambda: report, left_out).check()
 
 
 def test_each_case_raises_the_load_error(in_process, write_target):
