@@ -27,7 +27,6 @@ GRAPHVIZ = Path("@hpcc-js", "wasm-graphviz")
 FONT_SIZE = 14  # in boxes
 SMALL_FONT_SIZE = 13  # beside edges
 SUBSCRIPT_FONT_SIZE = 11
-SUBSCRIPT_DROP = 3
 LINE_HEIGHT = 18
 BASELINE_DROP = 0.35  # from the middle of a line to its baseline, in font sizes
 # Wider than most system fonts, so that text in any of them fits into its box.
@@ -289,7 +288,7 @@ def text_svg(lines: tuple[str, ...], position: Point, font_size: int) -> str:
     first_baseline = y - line_height * (len(lines) - 1) / 2 + BASELINE_DROP * font_size
     return "".join(
         f'<text x="{rounded(x)}" y="{rounded(first_baseline + number * line_height)}">'
-        f"{with_subscripts(line, SUBSCRIPT_FONT_SIZE, SUBSCRIPT_DROP)}</text>"
+        f"{with_subscripts(line, SUBSCRIPT_FONT_SIZE)}</text>"
         for number, line in enumerate(lines)
     )
 

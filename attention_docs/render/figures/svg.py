@@ -16,6 +16,7 @@ from attention_docs.render.numbers import typeset
 FONT_SIZE = 12
 # The index of a symbol, as in W_Q and d_model.
 SUBSCRIPT = re.compile(r"(?<=\b[A-Za-z])_(\w+)")
+SUBSCRIPT_DROP = 3  # in pixels
 # In common fonts, a digit is a little over half as wide as it is high.
 CHARACTER_WIDTH = 7
 MARKS_IN_NUMBERS = ".,·⁰¹²³⁴⁵⁶⁷⁸⁹"
@@ -112,8 +113,8 @@ def label(
     return element("text", with_subscripts(text), *children, **position, **attributes)
 
 
-def with_subscripts(text: str, size: float | str = "0.8em", drop: int = 3) -> str:
-    """Escape text, and write the index of a symbol in a smaller size and `drop` pixels lower.
+def with_subscripts(text: str, size: float | str = "0.8em") -> str:
+    """Escape text, and write the index of a symbol lower and in a smaller size.
 
     >>> with_subscripts("W_Q")
     'W<tspan font-size="0.8em" dy="3">Q</tspan>'
@@ -122,9 +123,9 @@ def with_subscripts(text: str, size: float | str = "0.8em", drop: int = 3) -> st
     texts, indices = parts[::2], parts[1::2]
     svg = text_node(texts[0])
     for index, following_text in zip(indices, texts[1:], strict=True):
-        svg += element("tspan", index, font_size=size, dy=drop)
+        svg += element("tspan", index, font_size=size, dy=SUBSCRIPT_DROP)
         if following_text:
-            svg += element("tspan", text_node(following_text), dy=-drop)
+            svg += element("tspan", text_node(following_text), dy=-SUBSCRIPT_DROP)
     return svg
 
 
