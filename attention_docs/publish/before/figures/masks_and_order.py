@@ -12,6 +12,7 @@ from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     WEIGHTS,
     matrices_figure,
+    scores_of_positions,
     softmax_figure,
 )
 from attention_docs.publish.before.figures.registry import site_figure
@@ -266,15 +267,7 @@ def positional_shift(steps_of: StepsOf) -> Html:
     positions = np.arange(len(scores))
     looks_two_on = np.array_equal(scores[:-2].argmax(axis=1), positions[2:])
     claim(looks_two_on, "the largest score of a query")
-    return heatmap(
-        scores,
-        "Scores of positions",
-        rows="position of the query",
-        columns="position of the key",
-        row_labels=[str(position) for position in positions],
-        column_labels=[str(position) for position in positions],
-        role="scores",
-    )
+    return scores_of_positions("Scores of positions", scores)
 
 
 @site_figure

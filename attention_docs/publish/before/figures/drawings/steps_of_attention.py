@@ -9,6 +9,7 @@ from attention_docs.render.figures import (
     Panel,
     beside,
     cells,
+    heatmap,
     matrix_panel,
     product_figure,
 )
@@ -109,6 +110,20 @@ def words_panel(
     ]
     description = cells.describe(name, matrix)
     return Panel(grid.right, grid.bottom, "".join(body), description, name=name)
+
+
+def scores_of_positions(name: str, scores: Array) -> Html:
+    """Draw scores whose rows and columns are positions, counted from 0."""
+    queries, keys = scores.shape
+    return heatmap(
+        scores,
+        name,
+        rows="position of the query",
+        columns="position of the key",
+        row_labels=[str(position) for position in range(queries)],
+        column_labels=[str(position) for position in range(keys)],
+        role="scores",
+    )
 
 
 def output_figure(

@@ -9,6 +9,7 @@ from attention_docs.examples import labels, load
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.drawings.plane import Vector, plane_panel
+from attention_docs.publish.before.figures.drawings.steps_of_attention import scores_of_positions
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Html, Panel, beside, heatmap
@@ -103,16 +104,7 @@ def rotary_scores(steps_of: StepsOf) -> Html:
     diagonal the signed distance is the same, and so is the score."""
     scores = steps_of("rotary")["scores"]
     claim(np.allclose(scores[1:, 1:], scores[:-1, :-1]), "and so is the score")
-    queries, keys = scores.shape
-    return heatmap(
-        scores,
-        "Scores of one query and one key",
-        rows="position of the query",
-        columns="position of the key",
-        row_labels=[str(position) for position in range(queries)],
-        column_labels=[str(position) for position in range(keys)],
-        role="scores",
-    )
+    return scores_of_positions("Scores of one query and one key", scores)
 
 
 @site_figure
