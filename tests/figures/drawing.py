@@ -9,8 +9,6 @@ from xml.etree import ElementTree
 
 import numpy as np
 
-from attention_docs.render.figures.svg import ROLES
-
 SVG = "{http://www.w3.org/2000/svg}"
 INHERITED_STYLES = {"fill", "stroke", "stroke-opacity", "text-anchor", "font-size"}
 INHERITED_REFERENCES = {"data-val", "data-at"}
@@ -186,11 +184,6 @@ def distance(shape, point):
 def numbers(text):
     """Return the numbers in a text, with either minus sign."""
     return [float(number) for number in re.findall(r"-?[\d.]+(?:e-?\d+)?", text.replace("−", "-"))]
-
-
-def colour_of(role):
-    """Return the colour of texts and lines of a role, or of those without one."""
-    return ROLES.get(role, "currentColor")
 
 
 def cells_of(picture, step):

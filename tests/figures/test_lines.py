@@ -11,11 +11,11 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from attention_docs.render import attention_lines
 from attention_docs.render.figures import figure, lines_panel
 from attention_docs.render.figures.scales import round_up
+from attention_docs.render.figures.svg import colour
 from attention_docs.render.numbers import drawn_number, exact_number
 from tests.figures.drawing import (
     SVG,
     assert_readable,
-    colour_of,
     left_to_right,
     name_and_description,
     shapes,
@@ -42,7 +42,7 @@ def assert_shows_weights(picture, weights, queries, keys, drawn_queries):
         weight = weights[row, column]
         assert_joins(curve, picture, queries[row], keys[column])
         assert not curve.is_filled
-        assert curve.attributes["stroke"] == colour_of("weights")
+        assert curve.attributes["stroke"] == colour("weights")
         assert curve.tooltip == f"{queries[row]} to {keys[column]}: {drawn_number(weight)}"
         width = max(weight / largest * largest_width, THINNEST)
         assert stroke_width(curve) == pytest.approx(width, abs=ROUNDING)
@@ -111,7 +111,7 @@ def texts_right_of(picture, name):
 def test_headings_have_the_colours_of_queries_and_keys():
     picture = attention_lines(WEIGHTS, ["it", "is"], ["a", "b", "c"])
     for text, role in (("queries", "query"), ("keys", "key")):
-        assert [shape.attributes["fill"] for shape in with_text(picture, text)] == [colour_of(role)]
+        assert [shape.attributes["fill"] for shape in with_text(picture, text)] == [colour(role)]
 
 
 def test_sides_and_heading_can_be_set():
@@ -120,7 +120,7 @@ def test_sides_and_heading_can_be_set():
     assert_readable(picture)
     assert with_text(picture, "Where it looks")
     for text in ("asks", "is asked"):
-        assert [shape.attributes["fill"] for shape in with_text(picture, text)] == [colour_of(None)]
+        assert [shape.attributes["fill"] for shape in with_text(picture, text)] == [colour(None)]
 
 
 def test_lines_are_described_in_words():

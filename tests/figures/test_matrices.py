@@ -17,13 +17,12 @@ from attention_docs.render.figures.scales import (
     SWATCH_HEIGHT,
     round_up,
 )
-from attention_docs.render.figures.svg import ROLES
+from attention_docs.render.figures.svg import ROLES, colour
 from attention_docs.render.numbers import drawn_number, exact_number
 from attention_docs.render.references import with_step
 from tests.figures.drawing import (
     assert_readable,
     cells_of,
-    colour_of,
     horizontal_texts,
     left_to_right,
     name_and_description,
@@ -171,7 +170,7 @@ def assert_marks(picture, *marks):
     for shape, (cells, mark, role) in zip(boxes, marks, strict=True):
         assert shape.box == pytest.approx(box_around(cells, mark), abs=0.1)
         assert not shape.is_filled
-        assert shape.attributes["stroke"] == colour_of(role)
+        assert shape.attributes["stroke"] == colour(role)
 
 
 def matrices(elements):
@@ -227,7 +226,7 @@ def test_title_and_mark_have_the_colour_of_the_role(matrix, role, data):
     assert_readable(picture)
     assert_marks(picture, (cells_of(picture, "a.S"), mark, role))
     (title,) = with_text(picture, "A matrix")
-    assert title.attributes["fill"] == colour_of(role)
+    assert title.attributes["fill"] == colour(role)
 
 
 @given(arrays(bool, SMALL_SHAPES))
@@ -356,7 +355,7 @@ def test_titles_of_product_are_above_its_matrices_in_the_colours_of_their_roles(
         left, top, right, _ = box_around(cells_of(picture, step), (None, None))
         shapes_above = [shape for shape in with_text(picture, name) if shape.box[3] < top]
         (title,) = (shape for shape in shapes_above if left < shape.centre[0] < right)
-        assert title.attributes["fill"] == colour_of(role)
+        assert title.attributes["fill"] == colour(role)
 
 
 def test_rows_of_a_and_columns_of_b_are_numbered_and_the_others_labelled():

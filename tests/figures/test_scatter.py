@@ -10,10 +10,10 @@ import pytest
 
 from attention_docs.render.figures import Points, figure, scatter_2d, scatter_3d
 from attention_docs.render.figures.scatter import project_3d
+from attention_docs.render.figures.svg import colour
 from attention_docs.render.numbers import drawn_number
 from tests.figures.drawing import (
     assert_readable,
-    colour_of,
     distance,
     name_and_description,
     numbers,
@@ -76,7 +76,7 @@ def test_points_are_drawn_with_labels_and_tooltips(picture, sets):
             assert distance(text, position_of(marker)) < 20
             assert marker.tooltip == f"{label}: " + ", ".join(map(drawn_number, coordinates))
             marker_colour = marker.attributes["fill" if marker.is_filled else "stroke"]
-            assert text.attributes["fill"] == marker_colour == colour_of(points.role)
+            assert text.attributes["fill"] == marker_colour == colour(points.role)
     assert not list(markers)
 
 
