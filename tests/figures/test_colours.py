@@ -6,7 +6,6 @@ import re
 import numpy as np
 import pytest
 
-from attention_docs.publish.after.formulas import ROLES as FORMULA_ROLES
 from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY_UNDER_TEXT
 from attention_docs.render.figures.svg import ROLES, SERIES
 from tests.conftest import ROOT
@@ -79,7 +78,3 @@ def test_lines_without_role_differ_in_colour_from_roles_and_one_another(scheme):
     for paint, other_paint in pairs:
         difference = oklab(colour_in(scheme, paint)) - oklab(colour_in(scheme, other_paint))
         assert np.linalg.norm(difference) >= MIN_DISTANCE, (paint, other_paint)
-
-
-def test_figures_and_formulas_have_the_same_roles():
-    assert tuple(ROLES) == FORMULA_ROLES

@@ -15,12 +15,13 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.publish.after.symbols import ROLES, short_formula
+from attention_docs.publish.after.symbols import short_formula
 from attention_docs.publish.cache import files_digest
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.node import run_node
 from attention_docs.publish.page_files import PageFile
 from attention_docs.publish.project import Project
+from attention_docs.render.figures.svg import ROLES
 from attention_docs.render.table import Labels, excerpt, is_large, table
 
 SCRIPT = Path(__file__).with_name("katex.mjs")

@@ -7,7 +7,8 @@ screen readers read it like any other text.
 
 import re
 
-ROLES = ("input", "query", "key", "value", "scores", "weights", "output")
+from attention_docs.render.figures.svg import ROLES
+
 GREEK = {
     r"\alpha": "α",
     r"\beta": "β",

@@ -3,7 +3,8 @@ r"""Short formulas as plain HTML: text, spacing, roles, and formulas left to KaT
 import pytest
 from bs4 import BeautifulSoup
 
-from attention_docs.publish.after.symbols import ROLES, short_formula
+from attention_docs.publish.after.symbols import short_formula
+from attention_docs.render.figures.svg import ROLES
 
 
 def text_of(tex):
