@@ -94,12 +94,10 @@ def self_attention_plane(steps_of: StepsOf) -> Html:
     r"""The inputs have a plane of their own. Of their four features two are drawn, and the other
     two repeat them. Values and outputs share another plane: an output is an average of the values,
     so it lies in their triangle."""
-    steps = steps_of("self_attention")
-    claim(repeats_two_features(steps["X"]), "two repeat them")
-    inputs = [Points("inputs X", steps["X"][:, :2], TOKENS, "input")]
-    points = outputs_and_values(steps, queries=TOKENS, keys=TOKENS)
-    features = examples.labels("self_attention", "V")[1]
-    return plane_figure("Self-attention: points", inputs, points, features)
+    x = steps_of("self_attention")["X"]
+    claim(repeats_two_features(x), "two repeat them")
+    inputs = [Points("inputs X", x[:, :2], TOKENS, "input")]
+    return plane_figure("Self-attention: points", inputs, "self_attention", steps_of)
 
 
 @site_figure
@@ -112,12 +110,8 @@ def self_attention_space(steps_of: StepsOf) -> Html:
     distances = np.linalg.norm(steps["V"] - steps["output"][SEAPLANE], axis=1)
     claim(distances.argmin() == SEAPLANE, "The output of the seaplane lies close to its own value")
     claim(steps["weights"][SEAPLANE].argmax() == SEAPLANE, "from which it takes most")
-    # The labels of the outputs, which come first, are left of their points, so that the two labels
-    # of the seaplane do not overlap.
-    points = outputs_and_values(steps, queries=TOKENS, keys=TOKENS)
-    features = examples.labels("values_in_space", "V")[1]
     name = "Self-attention: values and outputs"
-    return figure(scatter_3d(name, features, points, size=(2, 2, 1)), name)
+    return space_figure(name, "values_in_space", steps_of, size=(2, 2, 1))
 
 
 @site_figure
@@ -151,9 +145,7 @@ def cross_attention_plane(steps_of: StepsOf) -> Html:
         Points("X_q", x_q[:, :2], queries, "input"),
         Points("X_kv", x_kv[:, :2], keys, "input"),
     ]
-    points = outputs_and_values(steps, queries, keys)
-    features = examples.labels("cross_attention", "V")[1]
-    return plane_figure("Cross-attention: points", inputs, points, features)
+    return plane_figure("Cross-attention: points", inputs, "cross_attention", steps_of)
 
 
 @site_figure
@@ -176,14 +168,12 @@ def cross_attention_space(steps_of: StepsOf) -> Html:
     as their weights say. The two input sequences are not drawn: they have six features, and a query
     and a value have no space in common."""
     steps = steps_of("two_sequences")
-    french, english = examples.labels("two_sequences", "weights")
+    _, english = examples.labels("two_sequences", "weights")
     seen_by_la, seen_by_voiture = labels_of_largest(steps["weights"], english)
     claim(seen_by_la == "car", "The output of *la* is drawn towards the value of *car*")
     claim(seen_by_voiture == "green", "that of *voiture* towards the value of *green*")
-    points = outputs_and_values(steps, queries=french, keys=english)
-    features = examples.labels("two_sequences", "V")[1]
     name = "Cross-attention: values and outputs"
-    return figure(scatter_3d(name, features, points, size=(2, 2, 2)), name)
+    return space_figure(name, "two_sequences", steps_of, size=(2, 2, 2))
 
 
 @site_figure
@@ -273,13 +263,15 @@ def heads_side_by_side(steps_of: StepsOf) -> Html:
     return matrices_figure("Weights of two heads", heads, **WEIGHTS, numbers=False)
 
 
-def outputs_and_values(
-    steps: Mapping[str, Array], queries: list[str], keys: list[str]
-) -> list[Points]:
+def outputs_and_values(example: str, steps_of: StepsOf) -> list[Points]:
     """Return the points of the outputs and, outlined, of the values in the same space.
 
     The outputs have the words of the queries, and the values those of the keys.
     """
+    steps = steps_of(example)
+    queries, keys = examples.labels(example, "weights")
+    # The labels of the first points are left of them, and those of the others right. So the labels
+    # of an output and of a value close to it do not overlap.
     return [
         Points("outputs O", steps["output"], queries, "output"),
         Points("values V", steps["V"], keys, "value", outlined=True),
@@ -291,21 +283,25 @@ def repeats_two_features(x: Array) -> bool:
     return np.array_equal(x[:, 2:], x[:, :2])
 
 
-def plane_figure(
-    name: str,
-    inputs: Sequence[Points],
-    values_and_outputs: Sequence[Points],
-    features: Sequence[str],
-) -> Html:
-    """Draw the first two features of inputs beside the `features` of values and outputs.
+def plane_figure(name: str, inputs: Sequence[Points], example: str, steps_of: StepsOf) -> Html:
+    """Draw the first two features of inputs beside the values and outputs of an example.
 
     The axes go from 0 to 1 for the inputs, and from 0 to 2 for the others.
     """
+    _, features = examples.labels(example, "V")
+    points = outputs_and_values(example, steps_of)
     panels = [
         scatter_2d("Inputs", ["flies", "floats"], inputs, size=(1, 1)),
-        scatter_2d("Values and outputs", features, values_and_outputs, size=(2, 2)),
+        scatter_2d("Values and outputs", features, points, size=(2, 2)),
     ]
     return beside(panels, name)
+
+
+def space_figure(name: str, example: str, steps_of: StepsOf, size: Sequence[int]) -> Html:
+    """Draw the values and outputs of an example in space, on axes from 0 to the given sizes."""
+    _, features = examples.labels(example, "V")
+    points = outputs_and_values(example, steps_of)
+    return figure(scatter_3d(name, features, points, size), name)
 
 
 @site_figure
