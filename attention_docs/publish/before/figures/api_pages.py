@@ -1,9 +1,9 @@
 """The figures of the API pages, one for each drawing function."""
 
-from attention_docs.publish.before.figures.drawings.steps_of_attention import output_figure
+from attention_docs import examples
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
-from attention_docs.render.figures import Html, attention_lines, heatmap
+from attention_docs.render.figures import Html, attention_lines, heatmap, product_figure
 
 
 @site_figure
@@ -27,13 +27,21 @@ def reference_product(steps_of: StepsOf) -> Html:
     r"""`product_figure(weights, value, row=1, column=2, ...)`: the second query, the third number
     of its output."""
     steps = steps_of("distinct_sizes")
-    return output_figure(steps, row=1, column=2)
+    return product_figure(
+        steps["weights"],
+        steps["V"],
+        row=1,
+        column=2,
+        names=("A", "V", "O"),
+        roles=("weights", "value", "output"),
+        scales=("sequential", "diverging", "diverging"),
+        product=steps["output"],
+    )
 
 
 @site_figure
 def reference_lines(steps_of: StepsOf) -> Html:
     r"""`attention_lines(weights, tokens, keys, query=1)`: one query alone, with its weights."""
     weights = steps_of("distinct_sizes")["weights"]
-    queries = [f"query {i}" for i in range(1, 5)]
-    keys = [f"key {i}" for i in range(1, 6)]
+    queries, keys = examples.labels("distinct_sizes", "weights")
     return attention_lines(weights, queries, keys, query=1)

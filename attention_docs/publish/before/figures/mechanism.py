@@ -58,8 +58,7 @@ AFLOAT = 1  # the second feature of the values
 def self_attention_scores(steps_of: StepsOf) -> Html:
     r"""The query of the seaplane, row 3 of $\query{Q}$, meets its key, column 3 of $\key{K}^\top$.
     Their dot product is the score in row 3, column 3 of $\scores{S}$."""
-    steps = steps_of("self_attention")
-    return scores_figure(steps, row=SEAPLANE, column=SEAPLANE, queries=TOKENS, keys=TOKENS)
+    return scores_figure("self_attention", steps_of, row=SEAPLANE, column=SEAPLANE)
 
 
 @site_figure
@@ -67,14 +66,7 @@ def self_attention_output(steps_of: StepsOf) -> Html:
     r"""The weights of the bird, row 1 of $\weights{A}$, average column 2 of $\value{V}$, which says
     how far each of the three is *afloat*. The result is in row 1, column 2 of the output
     $\output{O}$."""
-    return output_figure(
-        steps_of("self_attention"),
-        row=BIRD,
-        column=AFLOAT,
-        queries=TOKENS,
-        keys=TOKENS,
-        features=examples.labels("self_attention", "V")[1],
-    )
+    return output_figure("self_attention", steps_of, row=BIRD, column=AFLOAT)
 
 
 @site_figure
@@ -118,15 +110,7 @@ def self_attention_space(steps_of: StepsOf) -> Html:
 def cross_attention_output(steps_of: StepsOf) -> Html:
     r"""Each row of $\weights{A}$ holds the weights of one average of the three values, so the
     output $\output{O}$ has a row for each query."""
-    queries, keys = examples.labels("cross_attention", "weights")
-    return output_figure(
-        steps_of("cross_attention"),
-        row=BIRD,
-        column=0,
-        queries=queries,
-        keys=keys,
-        features=examples.labels("cross_attention", "V")[1],
-    )
+    return output_figure("cross_attention", steps_of, row=BIRD, column=0)
 
 
 @site_figure

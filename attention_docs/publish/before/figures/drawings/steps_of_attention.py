@@ -3,7 +3,9 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from attention_docs import examples
 from attention_docs.arrays import Array
+from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
     Html,
     Panel,
@@ -17,7 +19,6 @@ from attention_docs.render.figures.heatmap import LABEL_MARGIN
 from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import LINE_HEIGHT, text_width, title
 
-Words = Sequence[str] | None
 SCORES: dict[str, Any] = {"rows": "queries", "columns": "keys", "role": "scores"}
 WEIGHTS: dict[str, Any] = {
     "rows": "queries",
@@ -27,14 +28,10 @@ WEIGHTS: dict[str, Any] = {
 }
 
 
-def scores_figure(
-    steps: Mapping[str, Array],
-    row: int,
-    column: int,
-    queries: Words = None,
-    keys: Words = None,
-) -> Html:
+def scores_figure(example: str, steps_of: StepsOf, row: int, column: int) -> Html:
     """Draw the product of queries and keys; the score in a row and a column is marked."""
+    steps = steps_of(example)
+    queries, keys = examples.labels(example, "scores") or (None, None)
     return product_figure(
         steps["Q"],
         steps["K"].T,
@@ -126,15 +123,11 @@ def scores_of_positions(name: str, scores: Array) -> Html:
     )
 
 
-def output_figure(
-    steps: Mapping[str, Array],
-    row: int,
-    column: int,
-    queries: Words = None,
-    keys: Words = None,
-    features: Words = None,
-) -> Html:
+def output_figure(example: str, steps_of: StepsOf, row: int, column: int) -> Html:
     """Draw the product of weights and values; the output in a row and a column is marked."""
+    steps = steps_of(example)
+    queries, keys = examples.labels(example, "weights") or (None, None)
+    _, features = examples.labels(example, "V") or (None, None)
     return product_figure(
         steps["weights"],
         steps["V"],
