@@ -1,7 +1,7 @@
 """HTML inserted into finished pages, so that neither Markdown nor the search parses it."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from html import escape, unescape
 
 from attention_docs.publish.cache import digest
@@ -22,30 +22,7 @@ def placeholder(name: str) -> str:
 
 
 class Inserts(dict[str, str]):
-    """The inserts of all pages, by the names in their placeholders.
-
-    Attributes:
-        deferred: functions that return the inserts that are not written yet, by name.
-    """
-
-    def __init__(self) -> None:
-        self.deferred: dict[str, Callable[[], str]] = {}
-
-    def __missing__(self, name: str) -> str:
-        """Write a deferred insert when it is first needed."""
-        write_html = self.deferred.pop(name)
-        self[name] = write_html()
-        return self[name]
-
-    def add_lazily(self, name: str, write_html: Callable[[], str]) -> str:
-        """Add an insert that is written when it is first inserted, and return its placeholder.
-
-        >>> inserts = Inserts()
-        >>> insert("<p>" + inserts.add_lazily("steps", "late".upper) + "</p>", inserts)
-        '<p>LATE</p>'
-        """
-        self.deferred[name] = write_html
-        return placeholder(name)
+    """The inserts of all pages, by the names in their placeholders."""
 
     def add(self, html: str) -> str:
         """Add HTML, and return its placeholder.

@@ -46,7 +46,7 @@ LEGENDS = (
 
 @functools.cache
 def draw(name):
-    return FIGURES[name](STEPS.steps_with_references)
+    return FIGURES[name](STEPS.steps)
 
 
 def elements_of(name, path):
@@ -83,7 +83,7 @@ def test_figure_has_narrow_margins(name):
 @each_figure
 @pytest.mark.parametrize("width", [None, TEXT_WIDTH, PHONE_TEXT_WIDTH])
 def test_figure_is_readable_at_each_width_of_the_text(name, width):
-    for picture in svgs_of(draw_for(FIGURES[name], STEPS.steps_with_references, width)):
+    for picture in svgs_of(draw_for(FIGURES[name], STEPS.steps, width)):
         assert_readable(picture)
 
 
@@ -185,7 +185,7 @@ def claims_of(name, monkeypatch):
     module = inspect.getmodule(FIGURES[name])
     if hasattr(module, "claim"):
         monkeypatch.setattr(module, "claim", lambda is_true, quote: quotes.append(quote))
-    FIGURES[name](STEPS.steps_with_references)
+    FIGURES[name](STEPS.steps)
     return quotes
 
 
@@ -279,7 +279,7 @@ def drawn_matrices(drawings):
 
 def test_cells_have_the_hue_of_their_role():
     drawings = [draw(name) for name in FIGURES]
-    drawings += [side_panel(name, STEPS.steps_with_references, str) for name in SIDE_PANELS]
+    drawings += [side_panel(name, STEPS.steps, str) for name in SIDE_PANELS]
     drawn_roles = set()
     for matrix in drawn_matrices(drawings):
         reference = matrix.get("data-val")

@@ -14,7 +14,7 @@ from attention_docs.publish.computed import ComputedExamples
 from tests.conftest import ROOT
 from tests.figures.drawing import shapes, svgs_of, texts
 
-STEPS = ComputedExamples(ROOT).steps_with_references
+STEPS = ComputedExamples(ROOT).steps
 SENTENCES = load_results("real_model")["sentences"]
 
 

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Collection, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from attention_docs.live.library import OPERATIONS
 from attention_docs.publish.cache import files_digest
@@ -61,15 +61,6 @@ def graph_script(name: str, graph: str) -> str:
     'attentionDocs.graphs["self_attention"]={"nodes":[]};'
     """
     return f'attentionDocs.graphs["{name}"]={graph};'
-
-
-def has_inputs(graph: dict[str, Any]) -> bool:
-    """Whether an example has inputs that readers can edit, its own or shared with other examples.
-
-    >>> has_inputs({"inputs": [], "shared": {"course_sentence.X": 0}})
-    True
-    """
-    return bool(graph["inputs"] or graph["shared"])
 
 
 def check_operations(implemented: Collection[str]) -> None:

@@ -74,7 +74,7 @@ def prepare(project: Project, nav: Nav) -> Prepared:
     """
     page_files = read_page_files(project)
     execution.configure_jupyter(project.root)
-    with cancelling_threads() as threads, project.examples.computing_in_background():
+    with cancelling_threads() as threads:
         converter = MarkdownConverter(project, nav, page_files)
         converter.convert_page_files(threads)
         # Graphviz runs in another process while the scripts are bundled.
@@ -192,7 +192,6 @@ class MarkdownConverter:
         Each is a function that returns the expansion of the macro from its argument and context.
         """
         steps = self.project.examples.steps
-        steps_with_references = self.project.examples.steps_with_references
         add_insert = self.inserts.add
         navigation = (self.nav, self.page_files, page_file.path)
         macros: Macros = {
@@ -209,12 +208,12 @@ class MarkdownConverter:
             "example": lambda name, _: self.provenance(name, page_file),
             # A figure with its caption:
             "figure": lambda name, _: values.resolve_caption(
-                figure_block(name, steps_with_references, add_insert), macros
+                figure_block(name, steps, add_insert), macros
             ),
             # The panel beside a page of the course:
-            "panel": lambda name, _: side_panel(name, steps_with_references, add_insert),
+            "panel": lambda name, _: side_panel(name, steps, add_insert),
             # Both sentences of the course in large words, with the shares of each word:
-            "sentences": lambda _, __: sentences(steps_with_references, add_insert),
+            "sentences": lambda _, __: sentences(steps, add_insert),
             # The pages of a section of `nav`:
             "contents": lambda title, _: contents.contents(title, *navigation),
             # The same with the time it takes to read each page:
@@ -260,28 +259,19 @@ class MarkdownConverter:
             name: the name of the example.
             page_file: the page that shows the provenance.
         """
-        steps = self.project.examples.steps(name)
         self.used_examples.add(name)
+        graph = json.loads(self.project.examples.graph(name))
         names_on_page = EXAMPLE.findall(page_file.prose)
-        is_one_of_several = len(names_on_page) > 1
-        # The first block of a chapter says what readers can do with its numbers.
-        has_hint = names_on_page[:1] == [name] and page_file.path.startswith("mechanisms/")
-
-        def write_html() -> str:
-            """Return the HTML. It needs the graph, which is computed in the background."""
-            is_editable = live.has_inputs(json.loads(self.project.examples.graph(name)))
-            return provenance(
-                name,
-                steps,
-                self.project.repository,
-                is_editable=is_editable,
-                is_one_of_several=is_one_of_several,
-                has_hint=has_hint,
-            )
-
-        # Pages that show the same variant of the block share one insert.
-        variant = f"{is_one_of_several}_{has_hint}"
-        return self.inserts.add_lazily(f"provenance_of_{name}_{variant}", write_html)
+        html = provenance(
+            name,
+            self.project.examples.steps(name),
+            self.project.repository,
+            is_editable=bool(graph["inputs"] or graph["shared"]),
+            is_one_of_several=len(names_on_page) > 1,
+            # The first block of a chapter says what readers can do with its numbers.
+            has_hint=names_on_page[:1] == [name] and page_file.path.startswith("mechanisms/"),
+        )
+        return self.inserts.add(html)
 
     def check_notebook(self, page_file: PageFile) -> None:
         """Check the Markdown and the metadata of a notebook, and that it has no macros.

@@ -33,7 +33,7 @@ each_switch_position = pytest.mark.parametrize("matrices", ["by-hand", "learned"
 
 def draw(name, matrices):
     """Return the stages of a panel that are shown in a position of its switch."""
-    html = side_panel(name, EXAMPLES.steps_with_references, str)
+    html = side_panel(name, EXAMPLES.steps, str)
     by_hand, _, learned = html.partition('<div class="stages learned">')
     return by_hand if matrices == "by-hand" else learned
 
@@ -148,7 +148,7 @@ def test_next_word_is_computed_from_the_output_that_the_panel_shows(name):
 def test_unknown_panel_error_lists_all_names():
     message = f"panel 'nope' is unknown; expected one of {', '.join(SIDE_PANELS)}"
     with pytest.raises(LookupError, match=message):
-        side_panel("nope", EXAMPLES.steps_with_references, str)
+        side_panel("nope", EXAMPLES.steps, str)
 
 
 def test_every_panel_replaces_the_table_of_contents_of_the_page_of_its_name():

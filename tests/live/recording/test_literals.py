@@ -7,7 +7,9 @@ import pytest
 
 from attention_docs import examples
 from attention_docs.examples import self_attention
+from attention_docs.live.graph import graph
 from attention_docs.live.literals import (
+    LiteralError,
     LiteralPosition,
     lists_in_constants,
     rewritten_literals,
@@ -15,8 +17,6 @@ from attention_docs.live.literals import (
     statements,
 )
 from attention_docs.live.recording import record
-from attention_docs.publish.computed import compute
-from attention_docs.publish.errors import PublishError
 
 CODE = """
 import numpy
@@ -63,17 +63,17 @@ def clear_caches():
         ("x * xp.full((2,), X[1])", ""),
     ],
 )
-def test_literal_used_as_scalar_stops_build(write_example, result, constant):
+def test_literal_used_as_scalar_is_refused(write_example, result, constant):
     write_example(result, constant)
-    with pytest.raises(PublishError, match="example 'temporary': the literal X of temporary"):
-        compute("graph", "temporary")
+    with pytest.raises(LiteralError, match="example 'temporary': the literal X of temporary"):
+        graph("temporary")
 
 
-def test_input_that_is_no_constant_stops_build(write_example):
+def test_input_that_is_no_constant_is_refused(write_example):
     array_without_constant = "xp.asarray([3.0, 4.0])"
     write_example(f"(y := {array_without_constant}), 'sum': x + y")
-    with pytest.raises(PublishError, match="example 'temporary': a reader could edit 'y', which"):
-        compute("graph", "temporary")
+    with pytest.raises(LiteralError, match="example 'temporary': a reader could edit 'y', which"):
+        graph("temporary")
 
 
 def test_rewritten_literals_reach_importers_and_are_restored():
