@@ -1,7 +1,6 @@
 """The phase after the generator: turn its output into the published site."""
 
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -53,13 +52,9 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
         if (page_file := find_page_file(path, prepared.page_files))
     }
     check_scripts(pages, page_files, templates)
-    with ThreadPoolExecutor(max_workers=1) as thread:
-        # KaTeX runs in another process while the pictures are drawn. It gets a copy of the pages,
-        # because their Open Graph tags are added meanwhile.
-        typesetting = thread.submit(typeset_formulas, project, dict(pages), page_files)
-        if project.address and not project.preview:
-            pages |= pictures.add_pictures(site, pages, page_files, project)
-        typeset = typesetting.result()
+    if project.address and not project.preview:
+        pages |= pictures.add_pictures(site, pages, page_files, project)
+    typeset = typeset_formulas(project, pages, page_files)
     search.write_index(site, pages, offline=project.offline)
     pages = complete_pages(pages, typeset, project)
     write_text(site / FORMULA_STYLE_SHEET, fonts.style_sheet(project, typeset.values()))

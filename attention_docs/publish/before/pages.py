@@ -3,9 +3,9 @@
 import json
 import logging
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from functools import partial
 from typing import NamedTuple
 
 from attention_docs import examples
@@ -74,13 +74,10 @@ def prepare(project: Project, nav: Nav) -> Prepared:
     """
     page_files = read_page_files(project)
     execution.configure_jupyter(project.root)
-    with cancelling_threads() as threads:
-        converter = MarkdownConverter(project, nav, page_files)
-        converter.convert_page_files(threads)
-        # Graphviz runs in another process while the scripts are bundled.
-        drawings = threads.submit(converter.diagrams.draw)
-        files = {**scripts(project), **notebooks.downloads(page_files.values())}
-        converter.inserts |= drawings.result()
+    converter = MarkdownConverter(project, nav, page_files)
+    converter.convert_page_files()
+    converter.inserts |= converter.diagrams.draw()
+    files = {**scripts(project), **notebooks.downloads(page_files.values())}
     for name in sorted(set(examples.names()) - converter.used_examples):
         log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
     markdown = {
@@ -102,19 +99,6 @@ def read_page_files(project: Project) -> dict[str, PageFile]:
         content = file.read_text(encoding="utf-8-sig")
         page_files[path.with_suffix(".md").as_posix()] = PageFile(path.as_posix(), content)
     return page_files
-
-
-@contextmanager
-def cancelling_threads() -> Iterator[ThreadPoolExecutor]:
-    """Provide threads for the block; jobs that have not begun at its end are cancelled.
-
-    Some are left if a page has an error.
-    """
-    threads = ThreadPoolExecutor()
-    try:
-        yield threads
-    finally:
-        threads.shutdown(cancel_futures=True)
 
 
 def scripts(project: Project) -> dict[str, bytes]:
@@ -149,7 +133,7 @@ class MarkdownConverter:
         self.diagrams = diagrams.Diagrams(project)
         self.used_examples: set[str] = set()
 
-    def convert_page_files(self, threads: ThreadPoolExecutor) -> None:
+    def convert_page_files(self) -> None:
         """Set the attribute `markdown` of each page and notebook.
 
         Notebooks are executed in other processes while the pages are converted.
@@ -158,15 +142,15 @@ class MarkdownConverter:
         notebook_files = [page_file for page_file in page_files if page_file.is_notebook]
         for page_file in notebook_files:
             self.check_notebook(page_file)
-        executions = [
-            threads.submit(execution.notebook_html, page_file, self.project)
-            for page_file in notebook_files
-        ]
-        for page_file in page_files:
-            if not page_file.is_notebook:
-                page_file.markdown = self.page_markdown(page_file)
-        for page_file, execution_job in zip(notebook_files, executions, strict=True):
-            page_file.markdown = self.notebook_markdown(page_file, execution_job.result())
+        with ThreadPoolExecutor() as threads:
+            executed = threads.map(
+                partial(execution.notebook_html, project=self.project), notebook_files
+            )
+            for page_file in page_files:
+                if not page_file.is_notebook:
+                    page_file.markdown = self.page_markdown(page_file)
+            for page_file, html in zip(notebook_files, executed, strict=True):
+                page_file.markdown = self.notebook_markdown(page_file, html)
 
     def page_markdown(self, page_file: PageFile) -> str:
         """Return the Markdown of a page, with macros expanded and placeholders for diagrams."""
