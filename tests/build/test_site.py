@@ -193,7 +193,7 @@ PAGE_ERRORS = {
     ],
     "blocks": [
         ("```mermaid\ngraph TB\n  A --> B\n```", "mermaid: the line `accTitle: ...` is missing"),
-        ("![](assets/logo.svg)", "the image has no alternative text"),
+        ("# Another title", "a second title; a page has exactly one"),
     ],
 }  # fmt: skip
 

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from attention_docs.publish.before.lint import DIRECTIVE
 from attention_docs.publish.before.values import CODE_OR_MATH, MACRO, computed_span
 from attention_docs.publish.page_files import PageFile
 
@@ -25,6 +24,7 @@ Nav = list[Any]
 PageFiles = Mapping[str, PageFile]
 
 TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+DIRECTIVE = re.compile(r"^::: (\S+)$", re.MULTILINE)
 MARKUP = re.compile(r"[\\`*_\[\]$]")
 WORD = re.compile(r"[^\W\d_]+(?:['’-]\w+)*")
 LINK_TARGET_OR_CLASS = re.compile(r"\]\([^)]*\)|\{[.#][^}]*\}")

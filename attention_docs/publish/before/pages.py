@@ -17,7 +17,6 @@ from attention_docs.publish.before import (
     execution,
     lint,
     live,
-    mermaid,
     notebooks,
     sessions,
     values,
@@ -229,9 +228,7 @@ class MarkdownConverter:
         """
         problems = [
             f"{page_file.location(line)}: {problem}"
-            for line, problem in lint.find_problems(
-                page_file.prose, mermaid.parse, contents.summary
-            )
+            for line, problem in lint.find_problems(page_file.prose)
         ]
         if problems:
             raise PublishError("\n".join(problems))
