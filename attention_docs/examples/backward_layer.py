@@ -187,12 +187,12 @@ from attention_docs.arrays import Array
 from attention_docs.backward import attention_backward
 from attention_docs.dot_product import attention_steps
 from attention_docs.multi_head import merge_heads, split_heads
+from attention_docs.transformer_block import Norm, norm, norm_backward
 
 TITLE = "The backward pass of a layer"
 SOURCE = "our own example"
 
 HEADS = 2
-EPSILON = 1e-5  # keeps the norm of a constant row finite
 HIDDEN = -numpy.inf
 
 X = [[1, 0, 2, -1, 0], [0, 2, -1, 0, 1], [2, -1, 0, 1, 1], [-1, 1, 1, 0, 2]]
@@ -226,28 +226,27 @@ class Layer(NamedTuple):
     weights: Array  # (2, 4, 4)
     merged: Array  # (4, 2)
     summed: Array  # (4, 5)
-    normed: Array  # (4, 5)
-    std: Array  # (4, 1)
+    normed: Norm  # (4, 5) rows
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Return the steps of the layer forward, and the gradients of all its arrays backward."""
     arrays = given_arrays(xp)
-    layer = forward(xp, arrays)
+    layer = forward(arrays)
     return {
         **arrays,
         "weights_1": layer.weights[0, :, :],
         "weights_2": layer.weights[1, :, :],
         "merged": layer.merged,
         "summed": layer.summed,
-        "std": layer.std[:, 0],
-        "normed": layer.normed,
-        "Y": arrays["gain"] * layer.normed + arrays["shift"],
+        "std": layer.normed.std[:, 0],
+        "normed": layer.normed.rows,
+        "Y": arrays["gain"] * layer.normed.rows + arrays["shift"],
         **backward(xp, arrays, layer),
     }
 
 
-def forward(xp: ModuleType, arrays: dict[str, Array]) -> Layer:
+def forward(arrays: dict[str, Array]) -> Layer:
     """Attend from two heads to one head of keys, add the input, and normalise the sums."""
     x = arrays["X"]
     query = split_heads(x @ arrays["W_Q"], HEADS)
@@ -256,8 +255,7 @@ def forward(xp: ModuleType, arrays: dict[str, Array]) -> Layer:
     attention = attention_steps(query, key, value, arrays["B"], enable_gqa=True)
     merged = merge_heads(attention.output)
     summed = x + merged @ arrays["W_O"]
-    normed, std = normalise(xp, summed)
-    return Layer(query, key, value, attention.weights, merged, summed, normed, std)
+    return Layer(query, key, value, attention.weights, merged, summed, norm(summed))
 
 
 def backward(xp: ModuleType, arrays: dict[str, Array], layer: Layer) -> dict[str, Array]:
@@ -269,7 +267,7 @@ def backward(xp: ModuleType, arrays: dict[str, Array], layer: Layer) -> dict[str
     x, mask, d_y = arrays["X"], arrays["B"], arrays["dY"]
     query, key, value = layer.query, layer.key, layer.value
     d_normed = d_y * arrays["gain"]
-    d_summed = norm_backward(xp, layer.normed, layer.std, d_normed)
+    d_summed = norm_backward(d_normed, layer.normed)
     d_merged = d_summed @ transpose(arrays["W_O"])
     d_heads = split_heads(d_merged, HEADS)  # (2, 4, 1)
     gradients = attention_backward(d_heads, query, key, value, mask, enable_gqa=True)
@@ -287,7 +285,7 @@ def backward(xp: ModuleType, arrays: dict[str, Array], layer: Layer) -> dict[str
         + d_v @ transpose(arrays["W_V"])
     )
     return {
-        "d_gain": xp.sum(d_y * layer.normed, axis=0),
+        "d_gain": xp.sum(d_y * layer.normed.rows, axis=0),
         "d_shift": xp.sum(d_y, axis=0),
         "d_normed": d_normed,
         "d_summed": d_summed,
@@ -324,20 +322,3 @@ def given_arrays(xp: ModuleType) -> dict[str, Array]:
         "dY": D_Y,
     }
     return {name: xp.asarray(literal, dtype=xp.float64) for name, literal in literals.items()}
-
-
-def normalise(xp: ModuleType, rows: Array) -> tuple[Array, Array]:
-    """Return the rows with mean 0 and variance 1, and the standard deviations before, (n, 1)."""
-    centred = rows - xp.mean(rows, axis=-1, keepdims=True)
-    std = xp.sqrt(xp.mean(centred**2, axis=-1, keepdims=True) + EPSILON)
-    return centred / std, std
-
-
-def norm_backward(xp: ModuleType, normed: Array, std: Array, d_normed: Array) -> Array:
-    """Return the gradient of the rows before the norm from that of the rows after it, `d_normed`.
-
-    `std` has the standard deviations by which `normalise` divided.
-    """
-    mean = xp.mean(d_normed, axis=-1, keepdims=True)
-    projection = xp.mean(d_normed * normed, axis=-1, keepdims=True)
-    return (d_normed - mean - normed * projection) / std
