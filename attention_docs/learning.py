@@ -13,6 +13,8 @@ built. There is no norm and no feed-forward network, and W_V takes the role of W
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from itertools import islice
 from typing import Any, NamedTuple, Protocol
 
 from numpy.random import RandomState
@@ -238,6 +240,23 @@ def train(
         run = model.run(weights, batch.tokens)
         _, d_logits = cross_entropy(run.logits, batch.targets)
         weights = adam.step(weights, model.gradients(weights, batch.tokens, run, d_logits))
+
+
+@cache
+def checkpoints(
+    model: Model, task: Task, steps: int, embedding_scale: float = 1.0
+) -> list[Weights]:
+    """Train a model, and return its weights at the start and after each tenth of the steps.
+
+    Args:
+        model: the model, whose initial weights have the seed 0.
+        task: draws the batches, with the seed 1.
+        steps: the number of training steps, at Adam's learning rate of 1/100.
+        embedding_scale: as in `Model.initial_weights`.
+    """
+    weights = model.initial_weights(0, embedding_scale)
+    training = train(model, weights, task, rate=1 / 100, seed=1)
+    return list(islice(training, 0, steps + 1, steps // 10))
 
 
 def evaluate(model: Trainable, weights: Weights, batch: Batch) -> tuple[float, int]:

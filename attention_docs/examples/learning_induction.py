@@ -28,8 +28,6 @@ guesses 2
 [1.6094 1.7918]
 tokens 8
 [1 6 8 5 4 3 0 3]
-answer number
-0
 weights1 8 x 8
 [[     1      0      0      0      0      0      0      0]
  [0.9240 0.0760      0      0      0      0      0      0]
@@ -67,22 +65,16 @@ match_scores 9 x 9
  [-0.2314  4.1395 -9.0842  4.3931 -10.2414  3.1959  16.6240 -9.4796  0.3142]
  [ 5.1639 -5.2670  1.5785 -9.0895  -0.5422  0.0960  -4.1527 14.6539  3.6240]
  [-5.5928 -0.3415 -4.3964 -4.8696   4.2587 -2.9547   0.6533  3.4031 11.4100]]
-accuracy_without_1 number
-20
-accuracy_without_2 number
-18
 """
 
 from dataclasses import replace
-from functools import cache
-from itertools import islice
 from types import ModuleType
 
 import numpy
 from numpy.random import RandomState
 
 from attention_docs.arrays import Array
-from attention_docs.learning import Model, Weights, evaluate, train
+from attention_docs.learning import Model, Weights, checkpoints, evaluate
 from attention_docs.tasks import induction
 
 TITLE = "Two layers learn induction"
@@ -91,7 +83,6 @@ SOURCE = "our own; the task: Olsson and others 2022"
 D_K = 16
 TWO_LAYERS = Model(vocabulary=9, length=8, width=16, d_k=D_K, layers=2, is_causal=True)
 ONE_LAYER = replace(TWO_LAYERS, layers=1)
-RATE = 1 / 100
 STEPS, EVERY = 250, 25
 
 LOSS = "the mean of −log p, where p is the probability of the right token, with {} of attention"
@@ -104,31 +95,22 @@ FORMULAS = {
     "accuracy_two": ACCURACY.format("two layers"),
     "guesses": "log 5 and log 6",
     "tokens": "the first sequence of the test",
-    "answer": "the token that followed the earlier occurrence of the last token",
     "weights1": f"softmax(Q Kᵀ / √{D_K}) of this sequence in layer 1, after {STEPS} steps",
     "weights2": f"softmax(Q Kᵀ / √{D_K}) of this sequence in layer 2, after {STEPS} steps",
     "position_scores": f"(W_P W_Q1) (W_P W_K1)ᵀ / √{D_K}, after {STEPS} steps",
     "match_scores": f"(W_E W_Q2) (W_E W_V1 W_K2)ᵀ / √{D_K}, after {STEPS} steps",
-    "accuracy_without_1": f"accuracy_two after {STEPS} steps, with W_V1 = 0",
-    "accuracy_without_2": f"accuracy_two after {STEPS} steps, with W_V2 = 0",
 }
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Train models of one and of two layers, and return how well they predict and how they attend.
-
-    `accuracy_without_1` and `accuracy_without_2` are measured with W_V of one layer set to zero, so
-    that it adds nothing.
-    """
+    """Train models of one and of two layers, and return their results and what they attend to."""
     test = induction(RandomState(seed=2), batch_size=256)
     results_one, results_two = (
-        [evaluate(model, weights, test) for weights in checkpoints(model)]
+        [evaluate(model, weights, test) for weights in checkpoints(model, induction, STEPS)]
         for model in (ONE_LAYER, TWO_LAYERS)
     )
-    weights = checkpoints(TWO_LAYERS)[-1]
+    weights = checkpoints(TWO_LAYERS, induction, STEPS)[-1]
     run = TWO_LAYERS.run(weights, test.tokens[:1])
-    without_1 = {**weights, "W_V1": 0 * weights["W_V1"]}
-    without_2 = {**weights, "W_V2": 0 * weights["W_V2"]}
     written_by_first_layer = weights["W_E"] @ weights["W_V1"]
     computed = {
         "step": numpy.arange(0, STEPS + 1, EVERY),
@@ -138,22 +120,12 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "accuracy_two": numpy.array([accuracy for _, accuracy in results_two]),
         "guesses": numpy.log(numpy.array([5.0, 6.0])),  # among five tokens, and among six
         "tokens": numpy.argmax(test.tokens[0], axis=-1),
-        "answer": numpy.argmax(test.targets[0, -1]),
         "weights1": run.steps[0].weights[0],
         "weights2": run.steps[1].weights[0],
         "position_scores": layer_scores(weights, 1, weights["W_P"], weights["W_P"]),
         "match_scores": layer_scores(weights, 2, weights["W_E"], written_by_first_layer),
-        "accuracy_without_1": numpy.array(evaluate(TWO_LAYERS, without_1, test)[1]),
-        "accuracy_without_2": numpy.array(evaluate(TWO_LAYERS, without_2, test)[1]),
     }
     return {name: xp.asarray(array) for name, array in computed.items()}
-
-
-@cache
-def checkpoints(model: Model) -> list[Weights]:
-    """Train a model; return its weights at the start, and after every `EVERY` steps."""
-    training = train(model, model.initial_weights(seed=0), induction, RATE, seed=1)
-    return list(islice(training, 0, STEPS + 1, EVERY))
 
 
 def layer_scores(weights: Weights, layer: int, x_q: Array, x_kv: Array) -> Array:

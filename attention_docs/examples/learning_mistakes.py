@@ -81,7 +81,7 @@ from numpy.random import RandomState
 from attention_docs.arrays import Array
 from attention_docs.examples.learning_induction import TWO_LAYERS
 from attention_docs.examples.learning_reverse import MODEL
-from attention_docs.learning import Model, Weights, evaluate, train
+from attention_docs.learning import Model, checkpoints, evaluate, train
 from attention_docs.tasks import Task, induction, reverse, walk
 
 TITLE = "What goes wrong in training"
@@ -179,7 +179,8 @@ def evaluate_checkpoints(
 ) -> list[tuple[float, int]]:
     """Return the test loss and the percentage of right tokens at each checkpoint of a training."""
     test = test_task(RandomState(2), batch_size=256)
-    run = checkpoints(model, task, embedding_scale)
+    steps = 250 if task is induction else 100
+    run = checkpoints(model, task, steps, embedding_scale)
     return [evaluate(test_model, weights, test) for weights in run]
 
 
@@ -195,11 +196,3 @@ def accuracy_by_seed(model: Model) -> Array:
         _, percentage = evaluate(model, weights, test)
         percentages.append(percentage)
     return numpy.array(percentages)
-
-
-@cache
-def checkpoints(model: Model, task: Task, embedding_scale: float) -> list[Weights]:
-    """Train a model; return its weights at the start, and after each tenth of the training."""
-    interval = 25 if task is induction else 10
-    training = train(model, model.initial_weights(0, embedding_scale), task, RATE, seed=1)
-    return list(islice(training, 0, 10 * interval + 1, interval))

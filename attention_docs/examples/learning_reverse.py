@@ -54,22 +54,19 @@ position_scores 6 x 6
  [ 7.7682  1.3826 -5.7240 -0.9307 -4.0276  1.7043]]
 """
 
-from functools import cache
-from itertools import islice
 from types import ModuleType
 
 import numpy
 from numpy.random import RandomState
 
 from attention_docs.arrays import Array
-from attention_docs.learning import Model, Weights, evaluate, train
+from attention_docs.learning import Model, Weights, checkpoints, evaluate
 from attention_docs.tasks import reverse
 
 TITLE = "One layer learns to reverse a sequence"
 SOURCE = "our own example"
 
 MODEL = Model(vocabulary=7, length=6, width=16, d_k=8)
-RATE = 1 / 100
 STEPS, EVERY = 100, 10
 DRAWN = (0, 40, 50, 100)  # the steps whose weights the figure draws
 
@@ -86,7 +83,7 @@ FORMULAS = {
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Train the model, and return its losses, its accuracies, and what it attends to."""
     test = reverse(RandomState(2), batch_size=256)
-    model_weights = checkpoints()
+    model_weights = checkpoints(MODEL, reverse, STEPS)
     results = [evaluate(MODEL, weights, test) for weights in model_weights]
     runs = {step: MODEL.run(model_weights[step // EVERY], test.tokens[:1]) for step in DRAWN}
     computed = {
@@ -98,13 +95,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "position_scores": position_scores(model_weights[-1]),
     }
     return {name: xp.asarray(array) for name, array in computed.items()}
-
-
-@cache
-def checkpoints() -> list[Weights]:
-    """Train the model; return its weights at the start, and after every `EVERY` steps."""
-    training = train(MODEL, MODEL.initial_weights(seed=0), reverse, RATE, seed=1)
-    return list(islice(training, 0, STEPS + 1, EVERY))
 
 
 def position_scores(weights: Weights) -> Array:

@@ -251,21 +251,17 @@ def learning_induction(literals):
         results = [evaluate(net, w, induction) for w in checkpoints]
         computed[f"loss_{name}"], computed[f"accuracy_{name}"] = zip(*results, strict=True)
     w = checkpoints[-1]  # of two layers
-    tokens, answers = induction(RandomState(2), 256)
-    ablated = [{**w, ("V", layer): 0 * w["V", layer]} for layer in (0, 1)]
+    tokens, _ = induction(RandomState(2), 256)
     first, second = weights_of_first_sequence(INDUCTION, w, induction)
     return {
         **computed,
         "step": range(0, 251, 25),
         "guesses": [math.log(5), math.log(6)],
         "tokens": tokens[0],
-        "answer": answers[0, -1],
         "weights1": first,
         "weights2": second,
         "position_scores": scaled_scores(INDUCTION, w, 0, w["P"], w["P"]),
         "match_scores": scaled_scores(INDUCTION, w, 1, w["E"], w["E"] @ w["V", 0]),
-        "accuracy_without_1": evaluate(INDUCTION, ablated[0], induction)[1],
-        "accuracy_without_2": evaluate(INDUCTION, ablated[1], induction)[1],
     }
 
 
