@@ -46,7 +46,7 @@ LEGENDS = (
 
 @functools.cache
 def draw(name):
-    return FIGURES[name](STEPS.steps)
+    return draw_for(FIGURES[name], STEPS.steps, TEXT_WIDTH)
 
 
 def elements_of(name, path):
@@ -81,7 +81,7 @@ def test_figure_has_narrow_margins(name):
 
 
 @each_figure
-@pytest.mark.parametrize("width", [None, TEXT_WIDTH, PHONE_TEXT_WIDTH])
+@pytest.mark.parametrize("width", [TEXT_WIDTH, PHONE_TEXT_WIDTH])
 def test_figure_is_readable_at_each_width_of_the_text(name, width):
     for picture in svgs_of(draw_for(FIGURES[name], STEPS.steps, width)):
         assert_readable(picture)
