@@ -18,7 +18,7 @@ from attention_docs.arrays import Array
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.latex import latex, latex_row, with_reference
 from attention_docs.render.numbers import exact_number, grouped_thousands, html_number, with_plural
-from attention_docs.render.references import element_reference
+from attention_docs.render.references import element_reference, step_name
 from attention_docs.render.text import as_text
 
 Steps = Mapping[str, Array]
@@ -278,6 +278,20 @@ def look_up_labels(reference: str) -> tuple[list[str], ...]:
     indices += [":"] * (len(labels) - len(indices))  # an index may leave out the last axes
     # Not strict, because `labels` is empty if the example has no words for the step.
     return tuple(words for words, index in zip(labels, indices, strict=False) if index == ":")
+
+
+def words_of(array: Array) -> tuple[list[str], ...]:
+    """Return the words along each axis of the step that an array is, or is a part of.
+
+    The result is empty if the example has no words for the step.
+
+    Raises:
+        ValueError: if the array comes from no step of an example.
+    """
+    reference = step_name(array)
+    if reference is None:
+        raise ValueError("an array that comes from no step of an example has no words")
+    return look_up_labels(reference)
 
 
 def format_shape(shape: tuple[int, ...], reference: str, context: Context) -> str:

@@ -1,8 +1,7 @@
 """The figures of the API pages, one for each drawing function."""
 
-from attention_docs import examples
 from attention_docs.publish.before.figures.registry import site_figure
-from attention_docs.publish.before.values import StepsOf
+from attention_docs.publish.before.values import StepsOf, words_of
 from attention_docs.render.figures import Html, attention_lines, heatmap, product_figure
 
 
@@ -43,5 +42,5 @@ def reference_product(steps_of: StepsOf) -> Html:
 def reference_lines(steps_of: StepsOf) -> Html:
     r"""`attention_lines(weights, tokens, keys, query=1)`: one query alone, with its weights."""
     weights = steps_of("distinct_sizes")["weights"]
-    queries, keys = examples.labels("distinct_sizes", "weights")
+    queries, keys = words_of(weights)
     return attention_lines(weights, queries, keys, query=1)

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 
-from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.examples.course_sentence import (
     FEATURES,
@@ -27,6 +26,7 @@ from attention_docs.publish.before.figures.drawings.plane import Vector, plane_p
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     matrices_figure,
     output_figure,
+    step_panel,
 )
 from attention_docs.publish.before.figures.registry import site_figure
 from attention_docs.publish.before.values import StepsOf
@@ -490,16 +490,7 @@ def course_writing(steps_of: StepsOf) -> Html:
     # What is written comes first, because phones show one panel beside the sliders.
     names = {"written": "Written", "probabilities": "Probabilities", "cumulative": "Reaches to"}
     panels = [
-        matrix_panel(
-            steps[step],
-            name,
-            rows="",
-            columns="",
-            row_labels=examples.labels("course_writing", step)[0],
-            column_labels=examples.labels("course_writing", "draws")[0],
-            role="output",
-            scale="sequential",
-        )
+        step_panel(steps[step], name, rows="", columns="", role="output", scale="sequential")
         for step, name in names.items()
     ]
     return beside(panels, "Two words, drawn")

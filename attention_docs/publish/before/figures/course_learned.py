@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from attention_docs import examples
 from attention_docs.examples.course_sentence import FEATURES, VOCABULARY, WORDS
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.course import BIRDS, THEY, WEIGHTS_OF_WORDS
@@ -10,7 +9,7 @@ from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.steps_of_attention import matrices_figure
 from attention_docs.publish.before.figures.learning import loss_chart
 from attention_docs.publish.before.figures.registry import site_figure
-from attention_docs.publish.before.values import StepsOf
+from attention_docs.publish.before.values import StepsOf, words_of
 from attention_docs.render.figures import Html, beside, heatmap
 
 
@@ -54,7 +53,7 @@ def course_training(steps_of: StepsOf) -> Html:
     r"""The weights of *they* in both heads, for *birds pass boats because they*, and the
     probabilities of the six reasons after it."""
     steps = steps_of("course_training")
-    reasons = examples.labels("course_training", "reasons")[0]
+    (reasons,) = words_of(steps["reasons"])
     panels = [
         bars_panel("head 1", steps["weights_1"][THEY], WORDS),
         bars_panel("head 2", steps["weights_2"][THEY], WORDS),

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.examples import labels
 from attention_docs.positions import sinusoidal_positions
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
@@ -14,9 +13,10 @@ from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     matrices_figure,
     scores_of_positions,
     softmax_figure,
+    step_panel,
 )
 from attention_docs.publish.before.figures.registry import site_figure
-from attention_docs.publish.before.values import StepsOf
+from attention_docs.publish.before.values import StepsOf, words_of
 from attention_docs.render.figures import (
     Axis,
     Html,
@@ -27,7 +27,6 @@ from attention_docs.render.figures import (
     figure,
     heatmap,
     line_chart,
-    matrix_panel,
 )
 from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY, scale_of
 from attention_docs.render.figures.svg import LINE_HEIGHT, element, heading, label, player, title
@@ -64,8 +63,8 @@ def masks_joined(steps_of: StepsOf) -> Html:
     columns are the keys. A pair with a tick takes part, and a pair with a cross does not. With both
     masks, a pair takes part where each of them allows it."""
     steps = steps_of("causal_padding")
-    words, _ = labels("causal_padding", "causal")
-    padded_words, _ = labels("causal_padding", "causal_and_right")
+    words, _ = words_of(steps["causal"])
+    padded_words, _ = words_of(steps["causal_and_right"])
     padding = steps["right"][[0] * len(padded_words)]  # the same row for every query
     panels = [
         _mask_of_words("causal", steps["causal"], words),
@@ -93,18 +92,9 @@ def _mask_of_words(name: str, mask: Array, words: Sequence[str]) -> Panel:
 def masked_outputs(steps_of: StepsOf) -> Html:
     r"""The weights under this mask, and the outputs that they blend from the values."""
     steps = steps_of("clicked_mask")
-    words, features = labels("clicked_mask", "output")
     panels = [
-        matrix_panel(steps["weights"], "Weights", row_labels=words, column_labels=words, **WEIGHTS),
-        matrix_panel(
-            steps["output"],
-            "Outputs",
-            rows="queries",
-            columns="features",
-            row_labels=words,
-            column_labels=features,
-            role="output",
-        ),
+        step_panel(steps["weights"], "Weights", **WEIGHTS),
+        step_panel(steps["output"], "Outputs", rows="queries", columns="features", role="output"),
     ]
     return beside(panels, "Weights and outputs under a mask")
 
@@ -116,7 +106,7 @@ def mask_functions(steps_of: StepsOf) -> Html:
     steps = steps_of("mask_functions")
     both = steps["causal"] & steps["document"]
     claim(np.array_equal(steps["packed"], both), "a query sees a key if both rules allow it")
-    tokens, _ = labels("mask_functions", "packed")
+    tokens, _ = words_of(steps["packed"])
     return matrices_figure(
         "Two rules and both together",
         {
@@ -136,12 +126,10 @@ def mask_blocks(steps_of: StepsOf) -> Html:
     r"""The weights of equal scores under this mask, and how many of the four pairs take part in
     each block of two queries and two keys. A kernel skips the blocks with 0."""
     steps = steps_of("mask_blocks")
-    panels = []
-    for step, name in (("weights", "Weights of equal scores"), ("counts", "Pairs in blocks")):
-        tokens, _ = labels("mask_blocks", step)
-        panels.append(
-            matrix_panel(steps[step], name, row_labels=tokens, column_labels=tokens, **WEIGHTS)
-        )
+    panels = [
+        step_panel(steps["weights"], "Weights of equal scores", **WEIGHTS),
+        step_panel(steps["counts"], "Pairs in blocks", **WEIGHTS),
+    ]
     return beside(panels, "A mask and its blocks")
 
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.examples.course_sentence import FEATURES, WORDS
 from attention_docs.publish.before.figures.claims import claim, labels_of_largest
@@ -18,7 +17,7 @@ from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     words_panel,
 )
 from attention_docs.publish.before.figures.registry import site_figure
-from attention_docs.publish.before.values import StepsOf
+from attention_docs.publish.before.values import StepsOf, words_of
 from attention_docs.render.figures import (
     Html,
     Panel,
@@ -124,7 +123,7 @@ def cross_attention_plane(steps_of: StepsOf) -> Html:
     claim(repeats_two_features(x_q), "which the other two repeat")
     claim(repeats_two_features(x_kv), "which the other two repeat")
     claim({*map(tuple, x_q)} <= {*map(tuple, x_kv)}, "their features are equal")
-    queries, keys = examples.labels("cross_attention", "weights")
+    queries, keys = words_of(steps["weights"])
     inputs = [
         Points("X_q", x_q[:, :2], queries, "input"),
         Points("X_kv", x_kv[:, :2], keys, "input"),
@@ -138,7 +137,7 @@ def cross_attention_lines(steps_of: StepsOf) -> Html:
     to be translated next. The thickest lines cross, because *voiture* comes before the adjective
     in French and *car* after it in English."""
     weights = steps_of("two_sequences")["weights"]
-    french, english = examples.labels("two_sequences", "weights")
+    french, english = words_of(weights)
     seen = labels_of_largest(weights, english)
     claim(seen == ["car", "green"], "looks at the English word that is to be translated next")
     claim(english.index("car") > english.index("green"), "The thickest lines cross")
@@ -152,7 +151,7 @@ def cross_attention_space(steps_of: StepsOf) -> Html:
     as their weights say. The two input sequences are not drawn: they have six features, and a query
     and a value have no space in common."""
     steps = steps_of("two_sequences")
-    _, english = examples.labels("two_sequences", "weights")
+    _, english = words_of(steps["weights"])
     seen_by_la, seen_by_voiture = labels_of_largest(steps["weights"], english)
     claim(seen_by_la == "car", "The output of *la* is drawn towards the value of *car*")
     claim(seen_by_voiture == "green", "that of *voiture* towards the value of *green*")
@@ -177,15 +176,15 @@ def heads_of_a_sentence(steps_of: StepsOf) -> Html:
     claim(added_2["reason"] > added_1["reason"], "most of its *reason* from head 2")
     panels = [
         _heads_attend(steps),
-        _outputs_of_heads("Side by side", steps["side_by_side"], "side_by_side"),
-        _outputs_of_heads("Mixed by W_O", steps["output"], "output"),
+        _outputs_of_heads("Side by side", steps["side_by_side"]),
+        _outputs_of_heads("Mixed by W_O", steps["output"]),
     ]
     return beside(panels, "Two heads, side by side and mixed")
 
 
-def _outputs_of_heads(name: str, matrix: Array, step: str) -> Panel:
+def _outputs_of_heads(name: str, matrix: Array) -> Panel:
     """Draw a matrix with the features over its columns, and at its rows only the word "they"."""
-    features = examples.labels("course_heads", step)[1]
+    _, features = words_of(matrix)
     grid = cells.Grid(THEY_X, HEADS_TOP, HEAD_CELL, *matrix.shape)
     body = [
         heading(grid.x, name, "start"),
@@ -199,7 +198,7 @@ def _outputs_of_heads(name: str, matrix: Array, step: str) -> Panel:
 def _heads_attend(steps: Mapping[str, Array]) -> Panel:
     """Draw the weights of two heads, one below the other, each with its output beside it."""
     name = "Each head attends"
-    words, features = examples.labels("course_heads", "head_1")
+    words, features = words_of(steps["head_1"])
     body = [heading(WORDS_X, name, "start")]
     descriptions = []
     y: float = HEADS_TOP
@@ -229,10 +228,10 @@ def output_matrix(steps_of: StepsOf) -> Html:
     those of the output at the columns. The first four rows are the block $W_O^{(1)}$, and the
     others are $W_O^{(2)}$. The rows *air 2* and *water 2* are zero, so these two are dropped."""
     matrix = steps_of("course_heads")["W_O"]
-    rows, columns = examples.labels("course_heads", "W_O")
+    rows, _ = words_of(matrix)
     dropped = [row for row, numbers in zip(rows, matrix, strict=True) if not numbers.any()]
     claim(dropped == ["air 2", "water 2"], "The rows *air 2* and *water 2* are zero")
-    return figure(words_panel("W_O", matrix, (rows, columns), width=28), "The output matrix")
+    return figure(words_panel("W_O", matrix, width=28), "The output matrix")
 
 
 @site_figure
@@ -253,7 +252,7 @@ def outputs_and_values(example: str, steps_of: StepsOf) -> list[Points]:
     The outputs have the words of the queries, and the values those of the keys.
     """
     steps = steps_of(example)
-    queries, keys = examples.labels(example, "weights")
+    queries, keys = words_of(steps["weights"])
     # The labels of the first points are left of them, and those of the others right. So the labels
     # of an output and of a value close to it do not overlap.
     return [
@@ -272,7 +271,7 @@ def plane_figure(name: str, inputs: Sequence[Points], example: str, steps_of: St
 
     The axes go from 0 to 1 for the inputs, and from 0 to 2 for the others.
     """
-    _, features = examples.labels(example, "V")
+    _, features = words_of(steps_of(example)["V"])
     points = outputs_and_values(example, steps_of)
     panels = [
         scatter_2d("Inputs", ["flies", "floats"], inputs, size=(1, 1)),
@@ -283,7 +282,7 @@ def plane_figure(name: str, inputs: Sequence[Points], example: str, steps_of: St
 
 def space_figure(name: str, example: str, steps_of: StepsOf, size: Sequence[int]) -> Html:
     """Draw the values and outputs of an example in space, on axes from 0 to the given sizes."""
-    _, features = examples.labels(example, "V")
+    _, features = words_of(steps_of(example)["V"])
     points = outputs_and_values(example, steps_of)
     return figure(scatter_3d(name, features, points, size), name)
 

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim, labels_of_largest
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
@@ -20,7 +19,7 @@ from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     words_panel,
 )
 from attention_docs.publish.before.figures.registry import site_figure
-from attention_docs.publish.before.values import StepsOf
+from attention_docs.publish.before.values import StepsOf, words_of
 from attention_docs.render.figures import Html, Panel, beside, cells, figure, lines_panel
 from attention_docs.render.figures.svg import LINE_HEIGHT, colour, label, player, title, translated
 
@@ -65,8 +64,8 @@ def two_stacks(steps_of: StepsOf) -> Html:
     of a layer adds what it has found to what went into it, and a norm follows. The memory gives the
     cross-attention its keys and values, and the decoder the queries."""
     steps = steps_of("encoder_decoder")
-    source, target = (examples.labels("encoder_decoder", step)[0] for step in ("X", "Y"))
-    vocabulary = examples.labels("encoder_decoder", "probabilities")[1]
+    (source, _), (target, _) = words_of(steps["X"]), words_of(steps["Y"])
+    _, vocabulary = words_of(steps["probabilities"])
     next_word = vocabulary[steps["probabilities"][-1].argmax()]
     encoder = [
         Part(" ".join(source), "input"),
@@ -140,7 +139,7 @@ def three_attentions(steps_of: StepsOf) -> Html:
     encoder, whose rows all rest on the full stop, and head 2 of the decoder, whose rows all rest on
     *start*, are not drawn. A full colour is a weight of one."""
     steps = steps_of("encoder_decoder")
-    source, target = (examples.labels("encoder_decoder", step)[0] for step in ("X", "Y"))
+    (source, _), (target, _) = words_of(steps["X"]), words_of(steps["Y"])
     seen_in_encoder = labels_of_largest(steps["encoder_weights_2"], source)
     claim(set(seen_in_encoder) == {"."}, "encoder, whose rows all rest on the full stop")
     seen_in_decoder = labels_of_largest(steps["decoder_weights_2"], target)
@@ -152,20 +151,19 @@ def three_attentions(steps_of: StepsOf) -> Html:
         ("cross, head 1", "cross_weights_1", {"start": "the", "la": "car"}),
         ("cross, head 2", "cross_weights_2", {"voiture": "is", "est": "green"}),
     )
-    panels = [_weights_panel(name, step, steps[step], found) for name, step, found in maps]
+    panels = [_weights_panel(name, steps[step], found) for name, step, found in maps]
     return beside(panels, "The weights of three attentions")
 
 
-def _weights_panel(name: str, step: str, weights: Array, found: Mapping[str, str]) -> Panel:
+def _weights_panel(name: str, weights: Array, found: Mapping[str, str]) -> Panel:
     """Draw the weights of a head, and mark where words look at the words that they should find.
 
     Args:
         name: the title.
-        step: the name of the step in the example.
         weights: the weights.
         found: the column with the largest weight, for some of the rows, both by their words.
     """
-    rows, columns = examples.labels("encoder_decoder", step)
+    rows, columns = words_of(weights)
     left, top, cell = 58, 70, (19, 22)
     grid = cells.Grid(left, top, cell, *weights.shape)
     body = [
@@ -188,16 +186,15 @@ def vocabulary_matrix(steps_of: StepsOf) -> Html:
     *feminine* alone, and so do the two nouns. Olive numbers are negative."""
     steps = steps_of("encoder_decoder")
     matrix = steps["W_vocabulary"]
-    features, vocabulary = examples.labels("encoder_decoder", "W_vocabulary")
+    features, vocabulary = words_of(matrix)
     columns = dict(zip(vocabulary, matrix.T, strict=True))
     for feminine, masculine in (("la", "le"), ("voiture", "livre"), ("verte", "vert")):
         is_different = columns[feminine] != columns[masculine]
         different_features = [features[i] for i in np.flatnonzero(is_different)]
         claim(different_features == ["feminine"], "differ in the row *feminine* alone")
-    words = examples.labels("encoder_decoder", "output")
     panels = [
-        words_panel("Y_3", steps["output"], words, width=50, role="output"),
-        words_panel("W_vocabulary", matrix, (features, vocabulary), width=28),
+        words_panel("Y_3", steps["output"], width=50, role="output"),
+        words_panel("W_vocabulary", matrix, width=28),
     ]
     return beside(panels, "The last rows and the matrix of the vocabulary")
 
@@ -208,7 +205,7 @@ def translation_loop(steps_of: StepsOf) -> Html:
     bars are its last row of $P$. The most probable word joins those that the next run is given. The
     fifth run chooses the full stop, which ends the loop."""
     probabilities = steps_of("encoder_decoder")["loop_probabilities"]
-    given, vocabulary = examples.labels("encoder_decoder", "loop_probabilities")
+    given, vocabulary = words_of(probabilities)
     chosen = labels_of_largest(probabilities, vocabulary)
     claim(chosen == [*given[1:], "."], "The most probable word joins those")
     runs = range(len(given))
@@ -217,7 +214,7 @@ def translation_loop(steps_of: StepsOf) -> Html:
 
 def _run(probabilities: Array, given: list[str], chosen: str) -> Panel:
     """Draw a run of the decoder: the given words, the chosen one, and the probabilities of all."""
-    all_given, vocabulary = examples.labels("encoder_decoder", "loop_probabilities")
+    all_given, vocabulary = words_of(probabilities)
     width = max(map(box_width, all_given))  # the same in every run
     body = [title(width / 2, LINE_HEIGHT / 2, "given", "input")]
     y = 1.5 * LINE_HEIGHT
@@ -244,7 +241,7 @@ def decoder_lines(steps_of: StepsOf) -> Html:
     thicker a line, the larger the weight."""
     steps = steps_of("encoder_decoder")
     own, cross = steps["decoder_weights_1"], steps["cross_weights_1"]
-    target, source = examples.labels("encoder_decoder", "cross_weights_1")
+    target, source = words_of(cross)
     seen_by_est = labels_of_largest(own, target)[target.index("est")]
     claim(seen_by_est == "voiture", "*est* looks at the noun before it")
     claim(labels_of_largest(cross, source)[:2] == ["the", "car"], "to be translated next")

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from attention_docs import examples
 from attention_docs.arrays import Array
-from attention_docs.publish.before.values import StepsOf
+from attention_docs.publish.before.values import StepsOf, words_of
 from attention_docs.render.figures import (
     Html,
     Panel,
@@ -28,10 +27,16 @@ WEIGHTS: dict[str, Any] = {
 }
 
 
+def step_panel(step: Array, name: str, **options: Any) -> Panel:
+    """Draw a step as `matrix_panel` does, with its words at the rows and columns."""
+    rows, columns = words_of(step)
+    return matrix_panel(step, name, row_labels=rows, column_labels=columns, **options)
+
+
 def scores_figure(example: str, steps_of: StepsOf, row: int, column: int) -> Html:
     """Draw the product of queries and keys; the score in a row and a column is marked."""
     steps = steps_of(example)
-    queries, keys = examples.labels(example, "scores") or (None, None)
+    queries, keys = words_of(steps["scores"]) or (None, None)
     return product_figure(
         steps["Q"],
         steps["K"].T,
@@ -79,33 +84,26 @@ def word_cells(grid: cells.Grid, matrix: Array, role: str, columns: Sequence[str
     return words + cells.draw_cells(grid, matrix, scale, hidden, has_numbers=False)
 
 
-def words_panel(
-    name: str,
-    matrix: Array,
-    words: Sequence[Sequence[str]],
-    width: float,
-    role: str | None = None,
-) -> Panel:
-    """Draw a matrix with numbers, and words at its rows and columns.
+def words_panel(name: str, step: Array, width: float, role: str | None = None) -> Panel:
+    """Draw a matrix with numbers, and its words at the rows and, upwards, over the columns.
 
     Args:
         name: the title.
-        matrix: (m, n) the numbers.
-        words: m words at the rows, and n over the columns, which read upwards.
+        step: (m, n) the numbers.
         width: the width of a cell.
         role: the colour.
     """
-    rows, columns = words
+    rows, columns = words_of(step)
     left = max(map(text_width, rows)) + LABEL_MARGIN
     top = 1.5 * LINE_HEIGHT + max(map(text_width, columns)) + LABEL_MARGIN
-    grid = cells.Grid(left, top, (width, cells.MIN_CELL[1]), *matrix.shape)
+    grid = cells.Grid(left, top, (width, cells.MIN_CELL[1]), *step.shape)
     body = [
         title(grid.middle_x, LINE_HEIGHT / 2, name, role),
         cells.draw_row_labels(grid, rows),
         cells.draw_upward_labels(grid, columns),
-        draw_numbers(grid, matrix, role),
+        draw_numbers(grid, step, role),
     ]
-    description = cells.describe(name, matrix)
+    description = cells.describe(name, step)
     return Panel(grid.right, grid.bottom, "".join(body), description, name=name)
 
 
@@ -126,8 +124,8 @@ def scores_of_positions(name: str, scores: Array) -> Html:
 def output_figure(example: str, steps_of: StepsOf, row: int, column: int) -> Html:
     """Draw the product of weights and values; the output in a row and a column is marked."""
     steps = steps_of(example)
-    queries, keys = examples.labels(example, "weights") or (None, None)
-    _, features = examples.labels(example, "V") or (None, None)
+    queries, keys = words_of(steps["weights"]) or (None, None)
+    _, features = words_of(steps["V"]) or (None, None)
     return product_figure(
         steps["weights"],
         steps["V"],

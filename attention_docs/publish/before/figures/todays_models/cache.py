@@ -9,7 +9,7 @@ from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import HEIGHT, arrow, box
 from attention_docs.publish.before.figures.registry import site_figure
-from attention_docs.publish.before.values import StepsOf
+from attention_docs.publish.before.values import StepsOf, words_of
 from attention_docs.render.figures import Html, Panel, beside, cells
 from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import (
@@ -72,7 +72,7 @@ def _cache_step(steps: Mapping[str, Array], length: int) -> Panel:
     All steps have the same size and the same scales of colours, so that the triangle of weights
     grows in place.
     """
-    words, _ = examples.labels("kv_cache", "weights")
+    words, _ = words_of(steps["weights"])
     step = length - examples.load("kv_cache").PROMPT  # 0 is the prompt
     step_title = f"step {step}" if step else "the prompt"
     new_words = slice(length - 1 if step else 0, length)

@@ -5,12 +5,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.steps_of_attention import draw_numbers
 from attention_docs.publish.before.figures.registry import site_figure
-from attention_docs.publish.before.values import StepsOf
+from attention_docs.publish.before.values import StepsOf, words_of
 from attention_docs.render.figures import Html, Panel, cells
 from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, label, player, title
@@ -109,8 +108,8 @@ def absorption(steps_of: StepsOf) -> Html:
 
 def _score_products(steps: Mapping[str, Array]) -> list[BracketedProduct]:
     """Return the scores as a product whose bracket computes keys, or changes the query."""
-    _, words = examples.labels("latent_attention", "content_scores")
     query, scores = steps["query_absorbed"], steps["content_scores"]
+    _, words = words_of(scores)
     factors = (
         Factor("query", steps["query"].shape, "query"),
         Factor("W_UK ᵀ", steps["W_up_K"].T.shape),

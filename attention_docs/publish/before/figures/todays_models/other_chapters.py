@@ -2,23 +2,23 @@
 
 import numpy as np
 
-from attention_docs.examples import labels, load
+from attention_docs.examples import load
 from attention_docs.publish.before.figures.claims import claim, labels_of_largest
 from attention_docs.publish.before.figures.course import BIRDS, BOATS, THEY
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     WEIGHTS,
     matrices_figure,
+    step_panel,
 )
 from attention_docs.publish.before.figures.registry import site_figure
-from attention_docs.publish.before.values import StepsOf
+from attention_docs.publish.before.values import StepsOf, words_of
 from attention_docs.render.figures import (
     Axis,
     Html,
     Series,
     beside,
     figure,
-    heatmap,
     line_chart,
     matrix_panel,
 )
@@ -59,7 +59,7 @@ def first_head_weights(steps_of: StepsOf) -> Html:
     r"""The weights of the first head over four keys, with a norm of each head and with one of all
     heads together."""
     steps = steps_of("head_norms")
-    _, tokens = labels("head_norms", "weights_by_head")
+    _, tokens = words_of(steps["weights_by_head"])
     panels = [
         bars_panel("norm of each head", steps["weights_by_head"][0], tokens),
         bars_panel("norm of all heads", steps["weights_together"][0], tokens),
@@ -73,7 +73,7 @@ def delta_rule_answers(steps_of: StepsOf) -> Html:
     Which is open now? Softmax attention without positions hesitates about the door. A state that
     adds takes it for open. The delta rule has overwritten it: it is shut."""
     steps = steps_of("delta_rule")
-    things, states = labels("delta_rule", "rewritten")
+    things, states = words_of(steps["rewritten"])
     door = things.index("door")
     claim(np.ptp(steps["attention"][door]) < 0.1, "hesitates about the door")
     claim(labels_of_largest(steps["added"], states)[door] == "open", "takes it for open")
@@ -140,7 +140,7 @@ def chosen_keys_missed(steps_of: StepsOf) -> Html:
     r"""The weights over the chosen keys, and how much weight attention to all keys gives to those
     that were not chosen."""
     steps = steps_of("chosen_keys")
-    tokens = labels("chosen_keys", "missed")[0]
+    (tokens,) = words_of(steps["missed"])
     weights = matrix_panel(
         steps["sparse"], "Weights over chosen keys", row_labels=tokens, **WEIGHTS
     )
@@ -190,17 +190,10 @@ def split_outputs(steps_of: StepsOf) -> Html:
 def quantised_weights(steps_of: StepsOf) -> Html:
     r"""The weights over four keys: exact, and with keys of few bits, with one scale for each
     channel and with one for each token."""
-    caches, tokens = labels("quantised_cache", "weights")
-    return heatmap(
-        steps_of("quantised_cache")["weights"],
-        "Weights with keys of few bits",
-        rows="caches",
-        columns="keys",
-        row_labels=caches,
-        column_labels=tokens,
-        scale="sequential",
-        role="weights",
-    )
+    weights = steps_of("quantised_cache")["weights"]
+    name = "Weights with keys of few bits"
+    options = {"rows": "caches", "columns": "keys", "scale": "sequential", "role": "weights"}
+    return figure(step_panel(weights, name, **options), name)
 
 
 @site_figure
@@ -208,7 +201,7 @@ def models_share(steps_of: StepsOf) -> Html:
     r"""What a text as long as the model's own context keeps in memory, as a share of what it would
     keep if all layers saw all keys. The two models with an indexer keep everything."""
     fractions = steps_of("models_by_name")["share"]
-    (models,) = labels("models_by_name", "share")
+    (models,) = words_of(fractions)
     keep_everything = [models[i] for i in np.flatnonzero(fractions == 1)]
     claim(keep_everything == ["DeepSeek-V3.2", "GLM-5"], "with an indexer keep everything")
     name = "Share that is kept"

@@ -5,13 +5,13 @@ import math
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.examples import labels, load
+from attention_docs.examples import load
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.dials import Hand, dial
 from attention_docs.publish.before.figures.drawings.plane import Vector, plane_panel
 from attention_docs.publish.before.figures.drawings.steps_of_attention import scores_of_positions
 from attention_docs.publish.before.figures.registry import site_figure
-from attention_docs.publish.before.values import StepsOf
+from attention_docs.publish.before.values import StepsOf, words_of
 from attention_docs.render.figures import Html, Panel, beside, heatmap
 from attention_docs.render.figures.chart import is_narrow
 from attention_docs.render.figures.svg import LINE_HEIGHT, heading
@@ -173,7 +173,7 @@ def rotary_speeds(steps_of: StepsOf) -> Html:
     turns, the pairs of the other half stand still. In YaRN the first pair keeps its speed and the
     slow pairs are interpolated."""
     steps = steps_of("rotary_variants")
-    variants, pairs = labels("rotary_variants", "speeds")
+    variants, pairs = words_of(steps["speeds"])
     speeds = dict(zip(variants, steps["speeds"], strict=True))
     fast_half, slow_half = slice(len(pairs) // 2), slice(len(pairs) // 2, None)
     half_rotated, interpolated = speeds["half of the head"], speeds["interpolated"]
