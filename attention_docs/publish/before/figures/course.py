@@ -275,7 +275,7 @@ def turned_query(steps_of: StepsOf) -> Html:
 def course_one_number(steps_of: StepsOf) -> Html:
     r"""The last step: the weights of *they*, row 5 of $\weights{A}$, average the column *air* of
     the values $\value{V}$. The result stands where the two meet, in the output $\output{O}$."""
-    return output_figure("course_formula", steps_of, row=THEY, column=FEATURES.index("air"))
+    return output_figure(steps_of("course_formula"), row=THEY, column=FEATURES.index("air"))
 
 
 @site_figure

@@ -1,6 +1,6 @@
 """The figures of "The mechanism"."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from attention_docs.publish.before.figures.drawings.steps_of_attention import (
     words_panel,
 )
 from attention_docs.publish.before.figures.registry import site_figure
-from attention_docs.publish.before.values import StepsOf, words_of
+from attention_docs.publish.before.values import Steps, StepsOf, words_of
 from attention_docs.render.figures import (
     Html,
     Panel,
@@ -57,7 +57,7 @@ AFLOAT = 1  # the second feature of the values
 def self_attention_scores(steps_of: StepsOf) -> Html:
     r"""The query of the seaplane, row 3 of $\query{Q}$, meets its key, column 3 of $\key{K}^\top$.
     Their dot product is the score in row 3, column 3 of $\scores{S}$."""
-    return scores_figure("self_attention", steps_of, row=SEAPLANE, column=SEAPLANE)
+    return scores_figure(steps_of("self_attention"), row=SEAPLANE, column=SEAPLANE)
 
 
 @site_figure
@@ -65,7 +65,7 @@ def self_attention_output(steps_of: StepsOf) -> Html:
     r"""The weights of the bird, row 1 of $\weights{A}$, average column 2 of $\value{V}$, which says
     how far each of the three is *afloat*. The result is in row 1, column 2 of the output
     $\output{O}$."""
-    return output_figure("self_attention", steps_of, row=BIRD, column=AFLOAT)
+    return output_figure(steps_of("self_attention"), row=BIRD, column=AFLOAT)
 
 
 @site_figure
@@ -85,10 +85,10 @@ def self_attention_plane(steps_of: StepsOf) -> Html:
     r"""The inputs have a plane of their own. Of their four features two are drawn, and the other
     two repeat them. Values and outputs share another plane: an output is an average of the values,
     so it lies in their triangle."""
-    x = steps_of("self_attention")["X"]
-    claim(repeats_two_features(x), "two repeat them")
-    inputs = [Points("inputs X", x[:, :2], TOKENS, "input")]
-    return plane_figure("Self-attention: points", inputs, "self_attention", steps_of)
+    steps = steps_of("self_attention")
+    claim(repeats_two_features(steps["X"]), "two repeat them")
+    inputs = [Points("inputs X", steps["X"][:, :2], TOKENS, "input")]
+    return plane_figure("Self-attention: points", inputs, steps)
 
 
 @site_figure
@@ -101,15 +101,14 @@ def self_attention_space(steps_of: StepsOf) -> Html:
     distances = np.linalg.norm(steps["V"] - steps["output"][SEAPLANE], axis=1)
     claim(distances.argmin() == SEAPLANE, "The output of the seaplane lies close to its own value")
     claim(steps["weights"][SEAPLANE].argmax() == SEAPLANE, "from which it takes most")
-    name = "Self-attention: values and outputs"
-    return space_figure(name, "values_in_space", steps_of, size=(2, 2, 1))
+    return space_figure("Self-attention: values and outputs", steps, size=(2, 2, 1))
 
 
 @site_figure
 def cross_attention_output(steps_of: StepsOf) -> Html:
     r"""Each row of $\weights{A}$ holds the weights of one average of the three values, so the
     output $\output{O}$ has a row for each query."""
-    return output_figure("cross_attention", steps_of, row=BIRD, column=0)
+    return output_figure(steps_of("cross_attention"), row=BIRD, column=0)
 
 
 @site_figure
@@ -128,7 +127,7 @@ def cross_attention_plane(steps_of: StepsOf) -> Html:
         Points("X_q", x_q[:, :2], queries, "input"),
         Points("X_kv", x_kv[:, :2], keys, "input"),
     ]
-    return plane_figure("Cross-attention: points", inputs, "cross_attention", steps_of)
+    return plane_figure("Cross-attention: points", inputs, steps)
 
 
 @site_figure
@@ -155,8 +154,7 @@ def cross_attention_space(steps_of: StepsOf) -> Html:
     seen_by_la, seen_by_voiture = labels_of_largest(steps["weights"], english)
     claim(seen_by_la == "car", "The output of *la* is drawn towards the value of *car*")
     claim(seen_by_voiture == "green", "that of *voiture* towards the value of *green*")
-    name = "Cross-attention: values and outputs"
-    return space_figure(name, "two_sequences", steps_of, size=(2, 2, 2))
+    return space_figure("Cross-attention: values and outputs", steps, size=(2, 2, 2))
 
 
 @site_figure
@@ -195,7 +193,7 @@ def _outputs_of_heads(name: str, matrix: Array) -> Panel:
     return Panel(grid.right + 2, grid.bottom, "".join(body), description, name=name)
 
 
-def _heads_attend(steps: Mapping[str, Array]) -> Panel:
+def _heads_attend(steps: Steps) -> Panel:
     """Draw the weights of two heads, one below the other, each with its output beside it."""
     name = "Each head attends"
     words, features = words_of(steps["head_1"])
@@ -246,12 +244,11 @@ def heads_side_by_side(steps_of: StepsOf) -> Html:
     return matrices_figure("Weights of two heads", heads, **WEIGHTS, numbers=False)
 
 
-def outputs_and_values(example: str, steps_of: StepsOf) -> list[Points]:
+def outputs_and_values(steps: Steps) -> list[Points]:
     """Return the points of the outputs and, outlined, of the values in the same space.
 
     The outputs have the words of the queries, and the values those of the keys.
     """
-    steps = steps_of(example)
     queries, keys = words_of(steps["weights"])
     # The labels of the first points are left of them, and those of the others right. So the labels
     # of an output and of a value close to it do not overlap.
@@ -266,25 +263,23 @@ def repeats_two_features(x: Array) -> bool:
     return np.array_equal(x[:, 2:], x[:, :2])
 
 
-def plane_figure(name: str, inputs: Sequence[Points], example: str, steps_of: StepsOf) -> Html:
-    """Draw the first two features of inputs beside the values and outputs of an example.
+def plane_figure(name: str, inputs: Sequence[Points], steps: Steps) -> Html:
+    """Draw the first two features of inputs beside the values and outputs.
 
     The axes go from 0 to 1 for the inputs, and from 0 to 2 for the others.
     """
-    _, features = words_of(steps_of(example)["V"])
-    points = outputs_and_values(example, steps_of)
+    _, features = words_of(steps["V"])
     panels = [
         scatter_2d("Inputs", ["flies", "floats"], inputs, size=(1, 1)),
-        scatter_2d("Values and outputs", features, points, size=(2, 2)),
+        scatter_2d("Values and outputs", features, outputs_and_values(steps), size=(2, 2)),
     ]
     return beside(panels, name)
 
 
-def space_figure(name: str, example: str, steps_of: StepsOf, size: Sequence[int]) -> Html:
-    """Draw the values and outputs of an example in space, on axes from 0 to the given sizes."""
-    _, features = words_of(steps_of(example)["V"])
-    points = outputs_and_values(example, steps_of)
-    return figure(scatter_3d(name, features, points, size), name)
+def space_figure(name: str, steps: Steps, size: Sequence[int]) -> Html:
+    """Draw the values and outputs in space, on axes from 0 to the given sizes."""
+    _, features = words_of(steps["V"])
+    return figure(scatter_3d(name, features, outputs_and_values(steps), size), name)
 
 
 @site_figure

@@ -24,7 +24,7 @@ def batched_scores(steps_of: StepsOf) -> Html:
     steps = steps_of("batched_attention")
     scores = steps["scores"]
     claim(scores.max() == scores[QUERY, KEY], "stands the largest score")
-    return scores_figure("batched_attention", steps_of, row=QUERY, column=KEY)
+    return scores_figure(steps, row=QUERY, column=KEY)
 
 
 @site_figure
@@ -37,7 +37,7 @@ def batched_second_pair(steps_of: StepsOf) -> Html:
     claim(np.sort(scores)[-2] == scores[NEXT_KEY], "the second largest score of the row")
     claim(scores[NEXT_KEY] < scores.max() / 2, "less than half of the largest")
     claim(weights[NEXT_KEY] < 1 / 100, "less than a hundredth of the weight")
-    return scores_figure("batched_attention", steps_of, row=QUERY, column=NEXT_KEY)
+    return scores_figure(steps, row=QUERY, column=NEXT_KEY)
 
 
 @site_figure
@@ -59,7 +59,7 @@ def batched_output(steps_of: StepsOf) -> Html:
     feature = 3
     distances = np.abs(steps["V"][:, feature] - steps["output"][QUERY, feature])
     claim(distances.argmin() == KEY, "the output is close to it")
-    return output_figure("batched_attention", steps_of, row=QUERY, column=feature)
+    return output_figure(steps, row=QUERY, column=feature)
 
 
 @site_figure

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from attention_docs.arrays import Array
-from attention_docs.publish.before.values import StepsOf, words_of
+from attention_docs.publish.before.values import Steps, words_of
 from attention_docs.render.figures import (
     Html,
     Panel,
@@ -33,9 +33,8 @@ def step_panel(step: Array, name: str, **options: Any) -> Panel:
     return matrix_panel(step, name, row_labels=rows, column_labels=columns, **options)
 
 
-def scores_figure(example: str, steps_of: StepsOf, row: int, column: int) -> Html:
+def scores_figure(steps: Steps, row: int, column: int) -> Html:
     """Draw the product of queries and keys; the score in a row and a column is marked."""
-    steps = steps_of(example)
     queries, keys = words_of(steps["scores"]) or (None, None)
     return product_figure(
         steps["Q"],
@@ -121,9 +120,8 @@ def scores_of_positions(name: str, scores: Array) -> Html:
     )
 
 
-def output_figure(example: str, steps_of: StepsOf, row: int, column: int) -> Html:
+def output_figure(steps: Steps, row: int, column: int) -> Html:
     """Draw the product of weights and values; the output in a row and a column is marked."""
-    steps = steps_of(example)
     queries, keys = words_of(steps["weights"]) or (None, None)
     _, features = words_of(steps["V"]) or (None, None)
     return product_figure(

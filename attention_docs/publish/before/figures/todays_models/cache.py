@@ -1,6 +1,5 @@
 """The figures of the pages on the cache: how it grows, and what kinds of heads keep."""
 
-from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from attention_docs import examples
@@ -9,7 +8,7 @@ from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.bars import bars_panel
 from attention_docs.publish.before.figures.drawings.boxes import HEIGHT, arrow, box
 from attention_docs.publish.before.figures.registry import site_figure
-from attention_docs.publish.before.values import StepsOf, words_of
+from attention_docs.publish.before.values import Steps, StepsOf, words_of
 from attention_docs.render.figures import Html, Panel, beside, cells
 from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import (
@@ -66,7 +65,7 @@ def cache_steps(steps_of: StepsOf) -> Html:
     return player([_cache_step(steps, length) for length in lengths], "A growing cache")
 
 
-def _cache_step(steps: Mapping[str, Array], length: int) -> Panel:
+def _cache_step(steps: Steps, length: int) -> Panel:
     """Draw the step after which the cache has the keys and values of `length` words.
 
     All steps have the same size and the same scales of colours, so that the triangle of weights
@@ -98,9 +97,7 @@ def _cache_step(steps: Mapping[str, Array], length: int) -> Panel:
     )
 
 
-def _draw_cached_matrices(
-    steps: Mapping[str, Array], layout: CacheLayout, new_words: slice
-) -> list[str]:
+def _draw_cached_matrices(steps: Steps, layout: CacheLayout, new_words: slice) -> list[str]:
     """Draw the query and the output of the new words, and the cache, with the new words framed."""
     length = new_words.stop
     matrices = (
@@ -118,7 +115,7 @@ def _draw_cached_matrices(
     return body
 
 
-def _lay_out_cache(steps: Mapping[str, Array], new_words: slice) -> CacheLayout:
+def _lay_out_cache(steps: Steps, new_words: slice) -> CacheLayout:
     """Return the places of the matrices when the words up to `new_words.stop` are in the cache."""
     (words, d_k), d_v = steps["K"].shape, steps["V"].shape[1]
     cache_x = WORDS_WIDTH + d_k * FEATURE_SIDE + 10
@@ -184,7 +181,7 @@ def _draw_weights(weights: Array, grid: cells.Grid, first_new: int) -> list[str]
     return rows
 
 
-def _multiplications(steps: Mapping[str, Array], step: int) -> Panel:
+def _multiplications(steps: Steps, step: int) -> Panel:
     """Draw the multiplications of a step as two bars: without a cache, and with it.
 
     Step 0 is the prompt, which takes the same work in both. The bars are panels of their own

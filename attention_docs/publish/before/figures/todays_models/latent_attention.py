@@ -1,6 +1,6 @@
 """The figure of the page on latent attention."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -9,7 +9,7 @@ from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.steps_of_attention import draw_numbers
 from attention_docs.publish.before.figures.registry import site_figure
-from attention_docs.publish.before.values import StepsOf, words_of
+from attention_docs.publish.before.values import Steps, StepsOf, words_of
 from attention_docs.render.figures import Html, Panel, cells
 from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, label, player, title
@@ -106,7 +106,7 @@ def absorption(steps_of: StepsOf) -> Html:
     return player([_draw_product(product) for product in products], "One product, two brackets")
 
 
-def _score_products(steps: Mapping[str, Array]) -> list[BracketedProduct]:
+def _score_products(steps: Steps) -> list[BracketedProduct]:
     """Return the scores as a product whose bracket computes keys, or changes the query."""
     query, scores = steps["query_absorbed"], steps["content_scores"]
     _, words = words_of(scores)
@@ -123,7 +123,7 @@ def _score_products(steps: Mapping[str, Array]) -> list[BracketedProduct]:
     ]
 
 
-def _output_products(steps: Mapping[str, Array]) -> list[BracketedProduct]:
+def _output_products(steps: Steps) -> list[BracketedProduct]:
     """Return the output as a product whose bracket computes values, or blends the latents."""
     blended_latents, output = steps["blended_latents"], steps["output"]
     factors = (

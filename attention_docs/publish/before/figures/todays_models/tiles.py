@@ -1,15 +1,12 @@
 """The figures of the page on attention in tiles."""
 
-from collections.abc import Mapping
-
 import numpy as np
 
-from attention_docs.arrays import Array
 from attention_docs.publish.before.figures.claims import claim
 from attention_docs.publish.before.figures.drawings.boxes import arrow
 from attention_docs.publish.before.figures.drawings.steps_of_attention import draw_numbers
 from attention_docs.publish.before.figures.registry import site_figure
-from attention_docs.publish.before.values import StepsOf
+from attention_docs.publish.before.values import Steps, StepsOf
 from attention_docs.render.figures import Axis, Html, Panel, Series, beside, cells, line_chart
 from attention_docs.render.figures.scales import FILLS, OPACITY_UNDER_TEXT
 from attention_docs.render.figures.svg import (
@@ -119,7 +116,7 @@ def tile_states(steps_of: StepsOf) -> Html:
     return player(states, "One tile after another")
 
 
-def _tile_on_chip(steps: Mapping[str, Array], tile: int) -> Panel:
+def _tile_on_chip(steps: Steps, tile: int) -> Panel:
     """Draw the scores and the values of a tile, in a box, and empty cells for all other values."""
     values = cells.Grid(VALUES_X, 1.8 * LINE_HEIGHT, KEY_CELL, *steps["V"].shape)
     keys = slice(tile * KEYS_PER_TILE, (tile + 1) * KEYS_PER_TILE)
@@ -141,7 +138,7 @@ def _tile_on_chip(steps: Mapping[str, Array], tile: int) -> Panel:
     return Panel(right, values.bottom, "".join(body), description)
 
 
-def _state_of_tiles(steps: Mapping[str, Array], tile: int) -> Panel:
+def _state_of_tiles(steps: Steps, tile: int) -> Panel:
     """Draw the state when a tile has been added: p above ℓ, and right of them, u above u / ℓ.
 
     Above them is the factor for ℓ and u of the earlier tiles, if there are any.
