@@ -16,9 +16,11 @@ from attention_docs import examples
 from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS, side_panel
 from attention_docs.publish.before.figures.registry import FIGURES
 from attention_docs.publish.before.values import CODE_OR_MATH
+from attention_docs.publish.computed import ComputedExamples
 from attention_docs.render import numbers
 from tests.conftest import ROOT
 
+STEPS = ComputedExamples(ROOT).steps
 COMPUTED = "¤"  # replaces a number of known origin
 # CSS selectors of elements.
 KNOWN_ORIGIN = "[data-val], [data-spoken], [data-computed], .printed"
@@ -215,13 +217,13 @@ def test_readme_types_no_number():
 
 @pytest.mark.parametrize("name", FIGURES)
 def test_figure_types_no_number(name, drawn_values):
-    svg = FIGURES[name](examples.steps)
+    svg = FIGURES[name](STEPS)
     assert typed_numbers_of_drawing(svg, drawn_values) == []
 
 
 @pytest.mark.parametrize("name", SIDE_PANELS)
 def test_panel_types_no_number(name, drawn_values):
-    stages = side_panel(name, examples.steps, str)
+    stages = side_panel(name, STEPS, str)
     assert typed_numbers_of_drawing(stages, drawn_values) == []
 
 
