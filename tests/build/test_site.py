@@ -11,8 +11,7 @@ from bs4 import BeautifulSoup
 from attention_docs import examples
 from attention_docs.publish.before.contents import title_and_description
 from attention_docs.publish.page_files import PageFile
-from tests.build.forked import mkdocs
-from tests.conftest import ROOT, replace_in_file
+from tests.conftest import ROOT, mkdocs, replace_in_file
 
 pytestmark = pytest.mark.independent_tests
 

@@ -6,8 +6,7 @@ import material
 import pytest
 
 from attention_docs.publish.after import inline_scripts
-from tests.build.forked import mkdocs
-from tests.conftest import ROOT, replace_in_file
+from tests.conftest import ROOT, mkdocs, replace_in_file
 
 pytestmark = pytest.mark.independent_tests
 

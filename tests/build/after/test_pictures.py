@@ -15,8 +15,7 @@ from attention_docs.publish.after import pictures
 from attention_docs.publish.cache import Cache
 from attention_docs.render.figures import beside, figure, heatmap, matrix_panel
 from attention_docs.render.figures.svg import ROLES
-from tests.build.forked import mkdocs
-from tests.conftest import ROOT
+from tests.conftest import ROOT, mkdocs
 from tests.figures.drawing import SVG
 
 ADDRESS = "http://127.0.0.1/attention-docs/"

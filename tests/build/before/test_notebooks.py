@@ -15,8 +15,7 @@ from attention_docs.publish.before import notebooks
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.inserts import Inserts, insert
 from attention_docs.publish.page_files import PageFile
-from tests.build.forked import mkdocs
-from tests.conftest import ROOT, link_folder, replace_in_file
+from tests.conftest import ROOT, link_folder, mkdocs, replace_in_file
 
 pytestmark = pytest.mark.independent_tests
 
