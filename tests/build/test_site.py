@@ -206,14 +206,6 @@ def test_errors_in_a_page_are_reported_with_their_lines(one_page_project, check)
         assert any(error.startswith(expected) for error in errors), (expected, errors)
 
 
-def test_warning_is_repeated_by_the_next_build(one_page_project):
-    append_to_home_page(one_page_project, "\n[function][attention_docs.nope]\n")
-    for _ in range(2):
-        built = mkdocs(one_page_project, "build", "--strict")
-        assert built.returncode != 0
-        assert "attention_docs.nope" in built.stderr
-
-
 def test_formula_error_has_its_line_below_values_and_in_a_note(one_page_project):
     macros = "$\\val{self_attention.weights}$\n\n\\figure{self_attention_scores}\n\n"
     note = "!!! note\n\n    $$\n    \\val{self_attention.V}\n    \\nope{x}\n    $$\n"

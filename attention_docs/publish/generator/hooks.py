@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 from typing import Any, Literal
 
+from jinja2 import Environment, FileSystemBytecodeCache
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
 from mkdocs.plugins import event_priority
@@ -12,7 +13,7 @@ from mkdocs.structure.files import File, Files, InclusionLevel
 from mkdocs.structure.pages import Page
 
 from attention_docs.publish.errors import format_error
-from attention_docs.publish.generator import preview, rendered
+from attention_docs.publish.generator import preview
 
 build = preview.Build()  # a preview keeps it for all its builds
 
@@ -57,9 +58,8 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         # Explicitly included, because mkdocs.yml excludes the folder of some scripts.
         file = File.generated(config, path, content=content, inclusion=InclusionLevel.INCLUDED)
         files.append(file)
-    rendered.cache_templates(rendered.mkdocstrings_templates(config), build.root)
-    if not build.error:
-        build.rendered = rendered.RenderedPages(build.project, Path(config.config_file_path), files)
+    mkdocstrings: Any = config.plugins["mkdocstrings"]
+    cache_templates(mkdocstrings.get_handler("python").env)
 
 
 def prepare(config: MkDocsConfig) -> dict[str, str | bytes]:
@@ -68,30 +68,26 @@ def prepare(config: MkDocsConfig) -> dict[str, str | bytes]:
     return {**build.prepared.pages, **build.prepared.files}
 
 
-def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Return the Markdown to render: none for a page that an earlier build has rendered."""
-    return "" if build.has_rendered(page) else markdown
-
-
-def on_page_content(html: str, page: Page, **_: Any) -> str:
-    """Return the HTML of a page, from an earlier build if it has rendered the page."""
-    return build.rendered.restore(page) if build.has_rendered(page) else html
-
-
 @event_priority(100)  # before the search plugin reads the page
 def on_page_context(context: Any, page: Page, **_: Any) -> None:
-    """Store a rendered page in the cache, and keep its code and formulas out of the search index.
+    """Keep the code and the formulas of a page out of the search index.
 
     At this event, the links between API pages are resolved.
     """
     if not build.error:
-        build.rendered.store(page)
         page.content = build.prepared.inserts.extract_code_and_formulas(page.content or "")
 
 
-def on_env(env: Any, **_: Any) -> None:
+def on_env(env: Environment, **_: Any) -> None:
     """Cache the theme's compiled templates."""
-    rendered.cache_templates(env, build.root)
+    cache_templates(env)
+
+
+def cache_templates(env: Environment) -> None:
+    """Make Jinja keep compiled templates, which takes more than a second off the next build."""
+    folder = build.root / ".cache" / "templates"
+    folder.mkdir(parents=True, exist_ok=True)
+    env.bytecode_cache = FileSystemBytecodeCache(str(folder))
 
 
 def on_post_build(config: MkDocsConfig) -> None:

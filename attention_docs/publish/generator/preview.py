@@ -10,10 +10,8 @@ from typing import Any
 
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import PluginError
-from mkdocs.structure.pages import Page
 
 from attention_docs.publish.errors import format_error
-from attention_docs.publish.generator.rendered import RenderedPages
 
 log = logging.getLogger("mkdocs.attention_docs")
 
@@ -44,7 +42,6 @@ class Build:
         error: the message of the first error, or an empty string.
         project: the `Project`.
         prepared: the result of the phase before MkDocs.
-        rendered: the pages that need not be rendered again.
         is_preview: whether MkDocs serves the site, and so goes on after an error.
     """
 
@@ -52,7 +49,6 @@ class Build:
     error: str
     project: Any
     prepared: Any
-    rendered: RenderedPages
     is_preview = False
 
     def reset(self, root: Path) -> None:
@@ -79,10 +75,6 @@ class Build:
                 raise PluginError(self.error) from error
             log.error(self.error)
             return None
-
-    def has_rendered(self, page: Page) -> bool:
-        """Whether the cache has the HTML of a page, from this build or an earlier one."""
-        return not self.error and page in self.rendered
 
     def show_error(self, site: Path) -> None:
         """Replace every page of a site by the error, if there is one."""
