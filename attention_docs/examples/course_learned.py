@@ -8,16 +8,16 @@ of these are "birds pass boats because they" and "boats pass birds because they"
 The model has the shape of the course's model: one block, two heads, and the same sizes, but a
 vocabulary of 18 words. All its matrices begin with random numbers of standard deviation 1/4. In
 each of 200 steps it predicts the next word at all five positions of all 80 sentences, and Adam with
-weight decay updates the matrices.
+weight decay updates the matrices. The loss is the mean of -log p over these predictions.
 
-- `loss` is the mean of -log p over these predictions. `loss_they` and `accuracy`, in percent, count
-  only the word after "they" in the sentences held out.
-- The model was trained from ten seeds, 0 to 9. All steps but `loss_by_seed` and `accuracy_by_seed`
-  belong to `best_seed`, the seed with the lowest loss in the end. `loss_they_uniform` and
-  `accuracy_uniform` come from a model with uniform attention weights, trained from the same seed.
-- `X` has the learned vectors of the sentence's words. `before_1` and `before_2` are the weights of
+- `loss_they` and `accuracy`, in percent, count only the word after "they" in the sentences held
+  out.
+- The model was trained from ten seeds, 0 to 9. All steps but `accuracy_by_seed` belong to the seed
+  with the lowest loss in the end. `loss_they_uniform` and `accuracy_uniform` come from a model with
+  uniform attention weights, trained from the same seed.
+- `X` has the learned vectors of the sentence's words. `before_2` are the weights of head 2 for
   "birds pass boats because they" before the first step of training.
-- The columns of the last five steps are the whole model, the model without head 1, and the model
+- The columns of the last three steps are the whole model, the model without head 1, and the model
   without head 2. `next_words` counts the vocabulary from 0.
 
 >>> show(steps())
@@ -25,8 +25,6 @@ sentences 2
 [80 40]
 step 11
 [0 20 40 60 80 100 120 140 160 180 200]
-loss 11
-[3.0006 1.0885 1.0095 0.8365 0.6500 0.5948 0.5685 0.5547 0.5475 0.5452 0.5389]
 loss_they 11
 [2.8993 1.9056 1.8459 1.0399 0.2967 0.1270 0.0675 0.0507 0.0405 0.0348 0.0266]
 loss_they_uniform 11
@@ -35,24 +33,14 @@ accuracy 11
 [10 10 10 70 100 100 100 100 100 100 100]
 accuracy_uniform 11
 [10 10 10 10 30 30 30 20 20 20 20]
-loss_by_seed 10
-[0.5397 0.5407 0.5430 0.5553 0.5389 0.5450 0.5437 0.5401 0.5484 0.5425]
 accuracy_by_seed 10
 [90 100 100 100 100 100 100 100 100 100]
-best_seed number
-4
 X 5 x 7
 [[ 0.1296  0.3344  0.2581  0.2761  0.6607 -0.1853  0.0625]
  [-0.1229 -0.0367  0.1777  0.1520  0.0940  0.1169  0.0804]
  [ 0.4162  0.2328 -0.0104  0.1455  0.5010  0.0631  0.0865]
  [-0.1179  0.1141  0.0195 -0.1425 -0.0981  0.0622  0.2085]
  [-0.1272 -0.0136 -0.0071 -0.0646 -0.1896 -0.3699 -0.0994]]
-before_1 5 x 5
-[[     1      0      0      0      0]
- [0.5014 0.4986      0      0      0]
- [0.3282 0.3341 0.3377      0      0]
- [0.2529 0.2457 0.2360 0.2654      0]
- [0.1985 0.1954 0.1823 0.2214 0.2024]]
 before_2 5 x 5
 [[     1      0      0      0      0]
  [0.5415 0.4585      0      0      0]
@@ -71,12 +59,6 @@ weights_2 5 x 5
  [0.0106 0.5488 0.4407      0      0]
  [0.1443 0.3695 0.1831 0.3031      0]
  [0.7614 0.0461 0.0629 0.0745 0.0551]]
-weights_1_swapped 5 x 5
-[[     1      0      0      0      0]
- [0.8163 0.1837      0      0      0]
- [0.2664 0.1729 0.5606      0      0]
- [0.1601 0.4036 0.1829 0.2534      0]
- [0.1726 0.3099 0.0586 0.2545 0.2045]]
 weights_2_swapped 5 x 5
 [[     1      0      0      0      0]
  [0.2132 0.7868      0      0      0]
@@ -130,12 +112,6 @@ reasons 6
 next_words 2 x 3
 [[12 12 16]
  [13 13 16]]
-fly 2 x 3
-[[0.9800 0.9562 0.0041]
- [0.0125 0.0976 0.0039]]
-sail 2 x 3
-[[0.0082 0.0021 9.4e-06]
- [0.9722 0.8762 8.9e-06]]
 log_odds 2 x 3
 [[ 4.7815  6.1262 6.0845]
  [-4.3551 -2.1951 6.0836]]
@@ -177,15 +153,15 @@ KEY_FEATURES, VALUE_FEATURES = FEATURES[: MODEL.d_k], FEATURES[: MODEL.d_v]
 LABELS = {
     "accuracy_without": (ABLATIONS,),
     "X": (WORDS, FEATURES),
-    **{f"{stage}_{head}": (WORDS, WORDS) for stage in ("before", "weights") for head in (1, 2)},
-    **{f"weights_{head}_swapped": (SWAPPED, SWAPPED) for head in (1, 2)},
+    **dict.fromkeys(("before_2", "weights_1", "weights_2"), (WORDS, WORDS)),
+    "weights_2_swapped": (SWAPPED, SWAPPED),
     "with_positions": (WORDS, FEATURES),
     **dict.fromkeys(("Q_2", "K_2"), (WORDS, KEY_FEATURES)),
     "masked_2": (WORDS, WORDS),
     **dict.fromkeys(("V_2", "output_2"), (WORDS, VALUE_FEATURES)),
     "block": (WORDS, FEATURES),
     "reasons": (REASONS,),
-    **dict.fromkeys(("next_words", "fly", "sail", "log_odds"), (SENTENCES, ABLATIONS)),
+    **dict.fromkeys(("next_words", "log_odds"), (SENTENCES, ABLATIONS)),
 }
 
 DEVIATION = 1 / 4  # the standard deviation of the initial weights
@@ -199,20 +175,15 @@ THEY = "the word after “they” in the sentences held out"
 FORMULAS = {
     "sentences": "how many sentences the model learns from, and how many are held out",
     "step": "how often Adam has changed the matrices",
-    "loss": "the mean of −log p over all answers in the sentences learned from",
     "loss_they": f"the mean of −log p of {THEY}",
     "loss_they_uniform": f"the mean of −log p of {THEY}, with uniform weights",
     "accuracy": f"the percentage in which {THEY} has the largest logit",
     "accuracy_uniform": "accuracy, with uniform weights",
-    "loss_by_seed": f"loss after {STEPS} steps, for each of ten seeds",
     "accuracy_by_seed": f"accuracy after {STEPS} steps, for each of ten seeds",
-    "best_seed": "the seed with the lowest loss",
     "X": "the learned vectors of “birds pass boats because they”",
-    "before_1": "the weights of head 1 before the first step",
     "before_2": "the weights of head 2 before the first step",
     "weights_1": f"the weights of head 1 after {STEPS} steps",
     "weights_2": f"the weights of head 2 after {STEPS} steps",
-    "weights_1_swapped": f"the weights of head 1 after {STEPS} steps, nouns exchanged",
     "weights_2_swapped": f"the weights of head 2 after {STEPS} steps, nouns exchanged",
     "with_positions": "the learned vectors of the words and of their positions, added",
     "Q_2": "the queries of head 2",
@@ -223,8 +194,6 @@ FORMULAS = {
     "block": "the output of the block",
     "reasons": "the probability of each reason after “birds pass boats because they”",
     "next_words": "the word with the largest probability in both sentences, counted from 0",
-    "fly": "the probability of “fly” in both sentences",
-    "sail": "the probability of “sail” in both sentences",
     "log_odds": "log(fly / sail)",
     "accuracy_without": f"accuracy after {STEPS} steps",
 }
@@ -233,7 +202,7 @@ FORMULAS = {
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Train the model from each seed, and return its losses, its weights and its predictions.
 
-    All steps but `loss_by_seed` and `accuracy_by_seed` belong to the seed with the lowest loss.
+    All steps but `accuracy_by_seed` belong to the seed with the lowest loss.
     """
     runs = [checkpoints(MODEL, seed) for seed in SEEDS]
     final_weights = [run[-1] for run in runs]
@@ -242,9 +211,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     learned = runs[best_seed]
     computed = {
         **training_steps(learned, checkpoints(UNIFORM, best_seed)),
-        "loss_by_seed": final_losses,
         "accuracy_by_seed": evaluate_held_out(MODEL, final_weights)[1],
-        "best_seed": numpy.asarray(best_seed),
         **attention_before_and_after(learned[0], learned[-1]),
         **ablation_steps(learned[-1]),
     }
@@ -258,7 +225,6 @@ def training_steps(learned: list[Weights], uniform: list[Weights]) -> dict[str, 
     return {
         "sentences": numpy.array([len(sentences(held_out)) for held_out in (False, True)]),
         "step": numpy.arange(0, STEPS + 1, STEPS_PER_CHECKPOINT),
-        "loss": evaluate_training(learned),
         "loss_they": loss_they,
         "loss_they_uniform": loss_they_uniform,
         "accuracy": accuracy,
@@ -271,9 +237,10 @@ def attention_before_and_after(first: Weights, last: Weights) -> dict[str, Array
     before, after = run_on_both_sentences(first), run_on_both_sentences(last)
     return {
         "X": last["X"][word_indices(WORDS)],
-        **{f"before_{i}": before.steps[i - 1].weights[0] for i in (1, 2)},
-        **{f"weights_{i}": after.steps[i - 1].weights[0] for i in (1, 2)},
-        **{f"weights_{i}_swapped": after.steps[i - 1].weights[1] for i in (1, 2)},
+        "before_2": before.steps[1].weights[0],
+        "weights_1": after.steps[0].weights[0],
+        "weights_2": after.steps[1].weights[0],
+        "weights_2_swapped": after.steps[1].weights[1],
         **first_sentence_steps(after),
     }
 
@@ -302,8 +269,6 @@ def ablation_steps(weights: Weights) -> dict[str, Array]:
     fly, sail = (after_they[:, :, VOCABULARY.index(word)] for word in ("fly", "sail"))
     return {
         "next_words": numpy.argmax(after_they, axis=-1),
-        "fly": fly,
-        "sail": sail,
         "log_odds": numpy.log(fly / sail),
         "accuracy_without": evaluate_held_out(MODEL, ablations)[1],
     }

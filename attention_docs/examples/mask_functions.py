@@ -5,8 +5,8 @@
 - The outputs of the last token are computed with `X` plus positions as queries, keys and values:
   `alone` has only the token's document; `restarted` has both documents in one row, with positions
   that start again; `running` has the positions of the row; `open` has positions that start again,
-  but no mask between the documents, which is a mistake. `turned_restarted` and `turned_running`
-  have rotary positions instead, and agree.
+  but no mask between the documents, which is a mistake. `turned_running` has the rotary positions
+  of the row instead.
 - `tree` is the mask of a tree of draft tokens: a token sees itself and its ancestors. `depth` is
   the position of each token.
 
@@ -59,8 +59,6 @@ running 4
 [0.0393 1.0291 1.1278 1.7193]
 open 4
 [0.3130 0.3078 0.8310 2.0630]
-turned_restarted 4
-[0.3465 0.8494 0.7389 0.6180]
 turned_running 4
 [0.3465 0.8494 0.7389 0.6180]
 tree 6 x 6
@@ -104,7 +102,7 @@ FEATURES = ["animal", "thing", "place", "action"]
 TOKENS = ["birds", "fly", ".", "boats", "sail", "on", "water", "."]
 POSITIONS = [str(position) for position in range(len(TOKENS))]
 DRAFT = ["birds", "fly", "sing", "south", "away", "songs"]
-LAST_TOKEN = ("alone", "restarted", "running", "open", "turned_restarted", "turned_running")
+LAST_TOKEN = ("alone", "restarted", "running", "open", "turned_running")
 LABELS = {
     "X": (TOKENS, FEATURES),
     **dict.fromkeys(("causal", "document", "packed"), (POSITIONS, POSITIONS)),
@@ -132,7 +130,7 @@ def tree_mask(xp: ModuleType) -> Array:
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Return the masks, and the outputs of the last token with masks and positions.
 
-    The positions are rotary in `turned_restarted` and `turned_running`, and otherwise sinusoidal.
+    The positions are rotary in `turned_running`, and otherwise sinusoidal.
     """
     documents = xp.asarray(DOCUMENTS, dtype=xp.int64)
     x = xp.asarray(X, dtype=xp.float64)
@@ -167,11 +165,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         tokens = encoded[start:, :]
         return attention_steps(tokens, tokens, tokens, attn_mask=mask[start:, start:]).output[-1, :]
 
-    def last_output_rotary(positions: Array) -> Array:
-        """Return the output of the last token with packed documents and rotary positions."""
-        rotated = rotary(x, positions)
-        return attention_steps(rotated, rotated, x, attn_mask=packed).output[-1, :]
-
+    rotated = rotary(x, row_positions)
     tree = tree_mask(xp)
     return {
         "X": x,
@@ -184,8 +178,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "restarted": last_output(positions, packed),
         "running": last_output(row_positions, packed),
         "open": last_output(positions, causal),
-        "turned_restarted": last_output_rotary(positions),
-        "turned_running": last_output_rotary(row_positions),
+        "turned_running": attention_steps(rotated, rotated, x, attn_mask=packed).output[-1, :],
         "tree": tree,
         "depth": xp.sum(xp.astype(tree, xp.int64), axis=1) - 1,
     }

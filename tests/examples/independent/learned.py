@@ -180,14 +180,11 @@ def training(literals):
     return {
         "sentences": [len(training_rows), len(test)],
         "step": [i * literals["STEPS_PER_CHECKPOINT"] for i in range(len(learned))],
-        "loss": [loss(w, training_rows) for w in learned],
         "loss_they": loss_they,
         "loss_they_uniform": loss_uniform,
         "accuracy": accuracy,
         "accuracy_uniform": accuracy_uniform,
-        "loss_by_seed": trained.losses,
         "accuracy_by_seed": [evaluate(run[-1], test)[1] for run in trained.runs],
-        "best_seed": trained.best,
         "X": [vectors[word] for word in SENTENCE],
         "accuracy_without": [evaluate(w, test)[1] for w in (whole, *without)],
     }
@@ -209,26 +206,25 @@ def steps_of_sentences(literals):
     _, learned = words_and_matrices(literals, checkpoint=-1)
     rows = embed(learned, words, SENTENCE)
     chances = chance(learned, rows)
-    computed = first_sentence_steps(learned, rows)
-    computed["reasons"] = [chances[words.index(reason)] for reason in literals["REASONS"]]
-    for i in (1, 2):
-        computed[f"before_{i}"] = attention_weights(untrained, i, words, SENTENCE)
-        computed[f"weights_{i}"] = attention_weights(learned, i, words, SENTENCE)
-        computed[f"weights_{i}_swapped"] = attention_weights(learned, i, words, SWAPPED)
-    return computed
+    return {
+        **first_sentence_steps(learned, rows),
+        "reasons": [chances[words.index(reason)] for reason in literals["REASONS"]],
+        "before_2": attention_weights(untrained, 2, words, SENTENCE),
+        "weights_1": attention_weights(learned, 1, words, SENTENCE),
+        "weights_2": attention_weights(learned, 2, words, SENTENCE),
+        "weights_2_swapped": attention_weights(learned, 2, words, SWAPPED),
+    }
 
 
 @independent("course_learned", LOOPS, rtol=1e-5, atol=0)
 def answers_without_a_head(literals):
     words, learned = words_and_matrices(literals, checkpoint=-1)
     fly, sail = words.index("fly"), words.index("sail")
-    computed = {"next_words": [], "fly": [], "sail": [], "log_odds": []}
+    computed = {"next_words": [], "log_odds": []}
     for sentence in (SENTENCE, SWAPPED):
         rows = embed(learned, words, sentence)
         chances = [chance(learned, rows, heads) for heads in ((1, 2), (2,), (1,))]
         computed["next_words"].append([course.argmax(row) for row in chances])
-        computed["fly"].append([row[fly] for row in chances])
-        computed["sail"].append([row[sail] for row in chances])
         computed["log_odds"].append([math.log(row[fly] / row[sail]) for row in chances])
     return computed
 

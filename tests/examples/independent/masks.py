@@ -242,18 +242,14 @@ def packed_documents(literals):
         rows = [with_position(row, position) for row, position in zip(x, positions, strict=True)]
         return last_output(rows, rows, keys)
 
-    def output_with_rotary(positions):
-        rows = [rotate_pairs(row, t, base=10000) for row, t in zip(x, positions, strict=True)]
-        return last_output(rows, x, second_document)
-
+    rotated = [rotate_pairs(row, t, base=10000) for t, row in enumerate(x)]
     return {
         "positions": positions,
         "alone": output_with_added([0, 0, 0, *range(5)], second_document),
         "restarted": output_with_added(positions, second_document),
         "running": output_with_added(range(n), second_document),
         "open": output_with_added(positions, range(n)),
-        "turned_restarted": output_with_rotary(positions),
-        "turned_running": output_with_rotary(range(n)),
+        "turned_running": last_output(rotated, x, second_document),
     }
 
 
