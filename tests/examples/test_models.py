@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from attention_docs import TileState, attend_tile, examples, merge
 from attention_docs.examples import head_norms, quantised_cache
-from attention_docs.examples.chosen_keys import THEY, top_k_mask
+from attention_docs.examples.chosen_keys import THEY
 from attention_docs.examples.head_norms import norm, norm_by_head
 from attention_docs.examples.rotary_variants import SPEEDS
 from attention_docs.examples.split_sums import PIECES, round_to_float16
@@ -68,13 +68,6 @@ def test_missing_rescale_changes_every_number():
 
 
 CHOSEN = examples.steps("chosen_keys")
-
-
-@given(st.lists(st.integers(-2, 2), min_size=6, max_size=6), st.integers(1, 6))
-def test_top_k_mask_prefers_the_last_of_equal_scores(scores, count):
-    ranking = sorted(range(6), key=lambda j: (scores[j], j), reverse=True)
-    (marked,) = top_k_mask(np.array([scores]), np.array([count]), np)
-    assert [*np.flatnonzero(marked)] == sorted(ranking[:count])
 
 
 def test_dense_output_is_blended_from_chosen_keys_and_the_rest():

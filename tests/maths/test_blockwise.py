@@ -153,11 +153,6 @@ def test_output_is_empty_without_sequences_or_heads(batch):
     assert attend(empty, empty, empty).shape == empty.shape
 
 
-def test_output_is_empty_without_queries():
-    _, key, value = LARGE
-    assert attend(np.ones((0, 8)), key, value).shape == (2, 4, 0, 5)
-
-
 def test_strided_views_of_integers_are_accepted():
     array = np.arange(QUERIES * 6).reshape(QUERIES, 6) % 5
     query, key, value = array[:, ::2], array[::-1, 1::2], array[:, :2]

@@ -119,13 +119,6 @@ def test_grouped_queries_equal_pytorch(torch, key_heads):
     np.testing.assert_allclose(grouped, expected, rtol=0, atol=1e-14)
 
 
-def test_each_key_head_serves_consecutive_query_heads():
-    four_heads, two_heads = np.zeros((4, 1, 1)), np.zeros((2, 1, 1))
-    value = np.array([[[10.0]], [[20.0]]])  # with a single key, the output is its value
-    output = attend(four_heads, two_heads, value, enable_gqa=True)
-    assert output.ravel().tolist() == [10, 10, 20, 20]
-
-
 @pytest.mark.parametrize(
     ("query", "key", "value"),
     [(QUERY, KEY[:, :2], VALUE[:, :1]), (QUERY[0], KEY[0, :2], VALUE[0, :1])],

@@ -132,12 +132,6 @@ def test_gradient_of_cross_entropy_is_probabilities_minus_targets():
     np.testing.assert_allclose(gradient, expected, rtol=0, atol=1e-16)
 
 
-def test_first_adam_step_equals_learning_rate():
-    gradients = {"W": np.array([1e-3, -50.0, 7.0])}
-    after = Adam(0.1).step({"W": np.array([1.0, 2.0, 3.0])}, gradients)
-    np.testing.assert_allclose(after["W"], [0.9, 2.1, 2.9], rtol=1e-5)
-
-
 def test_adam_keeps_a_weight_without_gradient():
     weights = {"b": np.array([0.5])}
     assert Adam(0.1).step(weights, gradients={})["b"] is weights["b"]
