@@ -8,19 +8,21 @@ spans two tracks, so an arc from the middle of one word to the middle of another
 
 from collections.abc import Callable
 from html import escape
-from typing import NamedTuple
 
 import numpy as np
 
 from attention_docs.examples.course_sentence import SWAPPED, THEY, VOCABULARY, WORDS
 from attention_docs.publish.before.results import load_results
-from attention_docs.publish.before.values import StepsOf, computed_span, look_up_array
+from attention_docs.publish.before.values import StepsOf, computed_span
 from attention_docs.render.numbers import short_number
+from attention_docs.render.references import index_in_step, step_name
 
 # Of the record of the real model, the tokens up to the first *they*.
 REAL_NAME, REAL_LENGTH = "a real model", 6
 # The verbs of the two nouns, which are drawn as bars.
 VERBS = ("fly", "sail")
+# The sentences that the course computes, and what the names of their steps end with.
+COURSE_SENTENCES = ((WORDS, ""), (SWAPPED, "_swapped"))
 FIGURE_HTML = (
     '<div class="figure-box sentences" role="group" aria-label="Where each word looks" '
     "data-search-exclude>{switch}{sentences}</div>"
@@ -43,36 +45,6 @@ SHARE_HTML = (
 BAR_HTML = '<div style="--share: {share:.4f}"><dt>{word}</dt><dd><i></i>{number}</dd></div>'
 
 
-class Sentence(NamedTuple):
-    """A sentence that the course computes: its words, and the references of its numbers."""
-
-    words: list[str]
-    scores_reference: str
-    weights_reference: str
-    probabilities_reference: str
-
-    @property
-    def name(self) -> str:
-        """The first three words, which tell one sentence from the other."""
-        return " ".join(self.words[:3])
-
-
-COURSE_SENTENCES = (
-    Sentence(
-        WORDS,
-        "course_mask.masked",
-        "course_mask.weights",
-        "course_next_token.probabilities",
-    ),
-    Sentence(
-        SWAPPED,
-        "course_mask.masked_swapped",
-        "course_mask.weights_swapped",
-        "course_next_token.probabilities_swapped",
-    ),
-)
-
-
 def sentences(steps_of: StepsOf, add_insert: Callable[[str], str]) -> str:
     """Return all sentences, of which the page shows one, for its Markdown.
 
@@ -80,12 +52,12 @@ def sentences(steps_of: StepsOf, add_insert: Callable[[str], str]) -> str:
         steps_of: returns the steps of an example by its name.
         add_insert: stores HTML and returns a placeholder for it.
     """
-    names = [*(sentence.name for sentence in COURSE_SENTENCES), REAL_NAME]
+    names = [*(sentence_name(words) for words, _ in COURSE_SENTENCES), REAL_NAME]
     choices = "".join(
         f"<label>{radio('sentence', name, is_checked=name == names[0])}{name}</label>"
         for name in names
     )
-    html = "".join(course_sentence_html(sentence, steps_of) for sentence in COURSE_SENTENCES)
+    html = "".join(course_sentence_html(*sentence, steps_of) for sentence in COURSE_SENTENCES)
     return add_insert(
         FIGURE_HTML.format(
             switch=SWITCH_HTML.format(choices=choices), sentences=html + real_sentence_html()
@@ -93,23 +65,34 @@ def sentences(steps_of: StepsOf, add_insert: Callable[[str], str]) -> str:
     )
 
 
-def course_sentence_html(sentence: Sentence, steps_of: StepsOf) -> str:
-    """Return a sentence with the shares of each of its words, and the word that comes next."""
-    scores = look_up_array(sentence.scores_reference, steps_of)
-    weights = look_up_array(sentence.weights_reference, steps_of)
-    probabilities = look_up_array(sentence.probabilities_reference, steps_of)
-    words = ""
+def sentence_name(words: list[str]) -> str:
+    """Return the first three words, which tell one sentence from the other."""
+    return " ".join(words[:3])
+
+
+def course_sentence_html(words: list[str], ending: str, steps_of: StepsOf) -> str:
+    """Return a sentence with the shares of each of its words, and the word that comes next.
+
+    Args:
+        words: the words of the sentence.
+        ending: what the names of its steps end with.
+        steps_of: returns the steps of an example by its name.
+    """
+    mask, next_token = steps_of("course_mask"), steps_of("course_next_token")
+    scores, weights = mask[f"masked{ending}"], mask[f"weights{ending}"]
+    probabilities = next_token[f"probabilities{ending}"]
+    html = ""
     for query, row in enumerate(weights):
         keys = range(query + 1)  # the causal mask hides the later ones
-        digits = [number_html(sentence.weights_reference, weights, (query, key)) for key in keys]
-        exponents = [number_html(sentence.scores_reference, scores, (query, key)) for key in keys]
+        digits = [number_html(weights, (query, key)) for key in keys]
+        exponents = [number_html(scores, (query, key)) for key in keys]
         powers = [f"<i>e</i><sup>{exponent}</sup>" for exponent in exponents]
         softmax_html = f":<br>{powers[np.argmax(row)]} / ({' + '.join(powers)})"
-        words += word_html(sentence.name, sentence.words, row, digits, softmax_html)
-    bars = "".join(bar_html(sentence, word, probabilities) for word in VERBS)
+        html += word_html(sentence_name(words), words, row, digits, softmax_html)
+    bars = "".join(bar_html(word, probabilities) for word in VERBS)
     return SENTENCE_HTML.format(
-        tracks=2 * len(sentence.words) + 2,
-        words=words,
+        tracks=2 * len(words) + 2,
+        words=html,
         next_word=VOCABULARY[int(np.argmax(probabilities[THEY]))],
         next_to_reason=BARS_HTML.format(bars=bars),
     )
@@ -186,17 +169,18 @@ def first_track(word: int) -> int:
     return 2 * word + 1
 
 
-def bar_html(sentence: Sentence, word: str, probabilities: np.ndarray) -> str:
+def bar_html(word: str, probabilities: np.ndarray) -> str:
     """Return the probability that a word follows *they*, as a bar."""
     index = (THEY, VOCABULARY.index(word))
-    digits = number_html(sentence.probabilities_reference, probabilities, index)
+    digits = number_html(probabilities, index)
     return BAR_HTML.format(share=probabilities[index], word=word, number=digits)
 
 
-def number_html(reference: str, array: np.ndarray, index: tuple[int, int]) -> str:
-    """Return a number with two decimals, and its reference."""
-    digits = escape(short_number(array[index]))
-    return f'<span data-val="{reference}[{index[0]},{index[1]}]" data-short>{digits}</span>'
+def number_html(step: np.ndarray, index: tuple[int, int]) -> str:
+    """Return a number of a step with two decimals, and its reference."""
+    reference = f"{step_name(step)}[{index_in_step(step, index)}]"
+    digits = escape(short_number(step[index]))
+    return f'<span data-val="{reference}" data-short>{digits}</span>'
 
 
 def radio(name: str, value: str, is_checked: bool) -> str:
