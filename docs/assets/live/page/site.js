@@ -21,6 +21,29 @@ export const attentionDocs = /** @type {any} */ (globalThis).attentionDocs;
 /** @returns {boolean} whether the address is that of the page on screen */
 export const isOnPage = () => location.pathname === attentionDocs.page;
 
+/**
+ * Connect elements to a script, on this page and on those that the theme inserts later.
+ *
+ * @template {HTMLElement | SVGElement} T
+ * @param {string} selector @param {(element: T) => void} connect is called once for each element
+ */
+export const connectEach = (selector, connect) => {
+  const connectNew = () =>
+    /** @type {NodeListOf<T>} */ (document.querySelectorAll(`${selector}:not([data-ready])`)).forEach((element) => {
+      element.dataset.ready = "";
+      connect(element);
+    });
+  attentionDocs.onArrival(connectNew);
+  connectNew();
+};
+
+/** Edit the input of a control, once live.js is loaded. @param {HTMLElement} control @param {number[]} values */
+export const editInput = (control, values) =>
+  attentionDocs.loadLive().then(
+    () => attentionDocs.editInput(control, control.dataset.input ?? "", values),
+    () => {}
+  );
+
 /** Load a script of the site. Scripts also load on file: pages, where browsers block fetch(). @param {string} path below the folder of live.js */
 export const loadScript = async (path) => {
   const script = Object.assign(document.createElement("script"), { src: attentionDocs.folder + path });

@@ -1,6 +1,6 @@
 // Arrows: the tip of an input's arrow in a figure is a handle. The sliders beside it are for the keyboard.
 
-import { attentionDocs } from "../site.js";
+import { connectEach, editInput } from "../site.js";
 
 /** Return the arrow of a control. @param {HTMLElement} control @returns {SVGLineElement | null} */
 const arrowOf = (control) => {
@@ -40,10 +40,7 @@ const connect = (control) => {
     const point = pointOf(event, arrow, plane).map((coordinate) => nearest(stops, coordinate));
     if (String(point) === last) return;
     last = String(point);
-    attentionDocs.loadLive().then(
-      () => attentionDocs.editInput(control, control.dataset.input ?? "", point),
-      () => {}
-    );
+    editInput(control, point);
   };
 };
 
@@ -57,17 +54,5 @@ const follow = (outline) => {
   for (const point of points) observer.observe(point, { attributeFilter: ["transform"] });
 };
 
-const connectAll = () => {
-  /** @type {NodeListOf<SVGElement>} */ (document.querySelectorAll("[data-outline]:not([data-ready])"))
-    .forEach((outline) => {
-      outline.dataset.ready = "";
-      follow(outline);
-    });
-  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-control=arrow]:not([data-ready])"))
-    .forEach((control) => {
-      control.dataset.ready = "";
-      connect(control);
-    });
-};
-attentionDocs.onArrival(connectAll);
-connectAll();
+connectEach("[data-outline]", follow);
+connectEach("[data-control=arrow]", connect);

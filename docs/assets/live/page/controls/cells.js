@@ -1,6 +1,6 @@
 // Masks: a button for each cell, buttons for whole masks, and a status that names the pairs that leak.
 
-import { attentionDocs } from "../site.js";
+import { connectEach, editInput } from "../site.js";
 
 // The status names this many leaks and counts the others.
 const NAMED_LEAKS = 2;
@@ -36,10 +36,7 @@ const describe = (leaks) => {
 /** Edit the mask. @param {Control} control @param {boolean[]} mask */
 const edit = (control, mask) => {
   show(control, mask);
-  attentionDocs.loadLive().then(
-    () => attentionDocs.editInput(control, control.dataset.input ?? "", mask.map(Number)),
-    () => {}
-  );
+  editInput(control, mask.map(Number));
 };
 
 /** @param {Control} control @param {Element} button */
@@ -76,12 +73,4 @@ const connect = (control) => {
   show(control, cellsOf(control).map(isPressed));
 };
 
-const connectAll = () => {
-  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-control=cells]:not([data-ready])"))
-    .forEach((control) => {
-      control.dataset.ready = "";
-      connect(control);
-    });
-};
-attentionDocs.onArrival(connectAll);
-connectAll();
+connectEach("[data-control=cells]", connect);

@@ -1,7 +1,7 @@
 // The heads of a real model: a reader chooses a sentence, a layer and a head, or a kind of head, or points at a
 // head, and sees it enlarged. Python draws everything; this script puts the weights of a head into its cells.
 
-import { attentionDocs, loadScript } from "../site.js";
+import { attentionDocs, connectEach, loadScript } from "../site.js";
 
 /** Fetch a sentence, at most once. @param {string} index */
 const load = async (index) => {
@@ -98,11 +98,4 @@ const connect = (figure) => {
   target.onclick = (/** @type {PointerEvent} */ event) => choose(headAt(event));
 };
 
-const connectAll = () => {
-  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".all-heads:not([data-ready])")).forEach((figure) => {
-    figure.dataset.ready = "";
-    connect(figure);
-  });
-};
-attentionDocs.onArrival(connectAll);
-connectAll();
+connectEach(".all-heads", connect);

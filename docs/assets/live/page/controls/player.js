@@ -1,6 +1,6 @@
 // Players: a slider and two buttons show one state of a figure after another.
 
-import { attentionDocs } from "../site.js";
+import { connectEach } from "../site.js";
 
 // The time in milliseconds in which a number moves to its position in the next state.
 const DURATION = 500;
@@ -52,11 +52,6 @@ const connect = (player) => {
   back.onclick = moveSlider(-1);
   forward.onclick = moveSlider(1);
   shown.parentElement?.classList.add("shown");
-  player.dataset.ready = "";
 };
 
-const connectAll = () => {
-  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".player:not([data-ready])")).forEach(connect);
-};
-attentionDocs.onArrival(connectAll);
-connectAll();
+connectEach(".player", connect);

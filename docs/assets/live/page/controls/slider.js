@@ -1,6 +1,6 @@
 // Sliders: native range inputs whose positions stand for the numbers in `data-stops`.
 
-import { attentionDocs } from "../site.js";
+import { connectEach, editInput } from "../site.js";
 
 /** Return the numbers that a slider can have. @param {HTMLElement} slider @returns {string[]} */
 const stopsOf = (slider) => (slider.dataset.stops ?? "").split(" ");
@@ -30,20 +30,9 @@ const connect = (slider) => {
     const number = Number(stopsOf(slider)[Number(slider.value)]);
     slider.setAttribute("aria-valuetext", String(number));
     showPanel(slider);
-    attentionDocs.loadLive().then(
-      () => attentionDocs.editInput(slider, slider.dataset.input ?? "", [number]),
-      () => {}
-    );
+    editInput(slider, [number]);
   };
   slider.addEventListener("numbers", (event) => moveTo(slider, /** @type {CustomEvent} */ (event).detail[0]));
 };
 
-const connectAll = () => {
-  /** @type {NodeListOf<HTMLInputElement>} */ (document.querySelectorAll("[data-control=slider]:not([data-ready])"))
-    .forEach((slider) => {
-      slider.dataset.ready = "";
-      connect(slider);
-    });
-};
-attentionDocs.onArrival(connectAll);
-connectAll();
+connectEach("[data-control=slider]", connect);

@@ -1,6 +1,6 @@
 // Training: a button repeats the step of an example, and a slider leads back to each step so far.
 
-import { attentionDocs } from "../site.js";
+import { attentionDocs, connectEach } from "../site.js";
 
 /** @typedef {Awaited<ReturnType<typeof attentionDocs.iterate>>} Iteration */
 
@@ -95,12 +95,4 @@ const connect = (control) => {
   });
 };
 
-const connectAll = () => {
-  /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("[data-control=training]:not([data-ready])"))
-    .forEach((control) => {
-      control.dataset.ready = "";
-      connect(control);
-    });
-};
-attentionDocs.onArrival(connectAll);
-connectAll();
+connectEach("[data-control=training]", connect);
