@@ -1,7 +1,7 @@
 // The dares of a page: say when the reader has met the condition of one, and lead back to where it began.
 
-import { exampleOf, resolve } from "../reference.js";
-import { valueOf } from "./examples.js";
+import { exampleOf } from "../reference.js";
+import { numbersAt } from "./examples.js";
 
 const NUMBER = /^-?\d/;
 /** @type {Record<string, (a: number, b: number) => boolean>} */
@@ -27,9 +27,7 @@ const isConditionMet = (condition, examples) => {
 const numberOf = (side, examples) => {
   if (NUMBER.test(side)) return Number(side);
   const example = examples.find(({ name }) => name === exampleOf(side));
-  if (!example) return NaN;
-  const { step, cells } = resolve(side, example.graph);
-  return valueOf(example, { step, index: cells[0] }).value;
+  return example ? numbersAt(example, side)[0] : NaN;
 };
 
 /** Put the sliders of a dare back to where they began. @param {Element} dare */

@@ -2,7 +2,7 @@
 
 import { carry } from "../graph.js";
 import * as card from "./card.js";
-import { load, recompute, stepOf } from "./examples.js";
+import { LOAD_ERROR, load, recompute, stepOf } from "./examples.js";
 import { writeNumbers } from "./update/numbers.js";
 
 /** @type {Set<Example>} */
@@ -21,6 +21,7 @@ const setState = (example, state) => {
  */
 export const iterate = async (name) => {
   const example = await load(name);
+  if (!example) throw new Error(LOAD_ERROR);
   iterated.add(example);
   return {
     next: () => carry(example.graph, example.values),

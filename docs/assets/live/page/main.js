@@ -25,7 +25,7 @@ let requestedSpot = null;
 /** Open the card of a spot. @param {Element} spot */
 const openCard = async (spot) => {
   requestedSpot = spot;
-  const example = await load(exampleAt(spot)).catch(() => null);
+  const example = await load(exampleAt(spot));
   // The reader may have moved on while the graph was loading.
   if (requestedSpot !== spot) return;
   if (!example) return card.showMessage(spot, LOAD_ERROR);
@@ -59,7 +59,7 @@ const createButtons = (example) => {
 const edit = async (name, spot = card.current()?.spot) => {
   // The examples of the side panel share their inputs with that of the page.
   if (spot?.closest(".panel")) name = [...document.querySelectorAll(".live-try")].at(-1)?.getAttribute("data-example") ?? name;
-  const example = await load(name).catch(() => null);
+  const example = await load(name);
   if (example) {
     closeCard();
     await startEditing(example, spot ?? null);

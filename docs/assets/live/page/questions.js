@@ -1,8 +1,8 @@
 // The questions of a page: check an answer against what the page computes, with the reader's edits.
 
-import { exampleOf, resolve } from "../reference.js";
+import { exampleOf } from "../reference.js";
 import { judgeNumber, judgeWord } from "./answers.js";
-import { LOAD_ERROR, load, valueOf } from "./examples.js";
+import { LOAD_ERROR, load, numbersAt } from "./examples.js";
 
 /** Find the question of a button or a field. @param {EventTarget | null} target @param {string} part @returns {HTMLElement | null} */
 export const questionOf = (target, part) =>
@@ -11,17 +11,11 @@ export const questionOf = (target, part) =>
 /** Check the answer to a question, and show the verdict. @param {HTMLElement} box */
 export const check = async (box) => {
   const reference = box.dataset.ask ?? "";
-  const example = await load(exampleOf(reference)).catch(() => null);
+  const example = await load(exampleOf(reference));
   if (!example) return say(box, { isRight: null, message: LOAD_ERROR });
   const verdict = judge(box, numbersAt(example, reference));
   const hint = verdict.isRight === false ? ` ${box.dataset.hint}` : "";
   say(box, { ...verdict, message: verdict.message + hint });
-};
-
-/** @param {Example} example @param {string} reference @returns {number[]} */
-const numbersAt = (example, reference) => {
-  const { step, cells } = resolve(reference, example.graph);
-  return cells.map((index) => valueOf(example, { step, index }).value);
 };
 
 /** @param {HTMLElement} box @param {number[]} numbers @returns {import("./answers.js").Verdict} */

@@ -5,7 +5,7 @@ import { ravel, unravel } from "../arrays.js";
 import { explain, describeIndex } from "../explain.js";
 import { gradient } from "../gradient.js";
 import { html } from "../show.js";
-import { load } from "./examples.js";
+import { loadAll } from "./examples.js";
 import { describeEffect, markInfluence } from "./influence.js";
 import { inputAt, inputsOf, keyIn, originalInput } from "./inputs.js";
 import { examplesOnPage, key, spotsOf } from "./spots.js";
@@ -37,8 +37,7 @@ let colouredSpots = [];
  */
 export const showInfluences = async (shown) => {
   const previousFocus = /** @type {HTMLElement} */ (document.activeElement);
-  const loaded = await Promise.all(examplesOnPage().map((name) => load(name).catch(() => null)));
-  subject = { ...shown, examples: loaded.filter((example) => example !== null), previousFocus };
+  subject = { ...shown, examples: await loadAll(examplesOnPage()), previousFocus };
   status.textContent = "";
   box.replaceChildren(createHeader(subject), status, content);
   document.body.append(box);

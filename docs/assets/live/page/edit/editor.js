@@ -5,7 +5,7 @@ import { exampleOf, resolve } from "../../reference.js";
 import { html } from "../../show.js";
 import { refresh as refreshCard } from "../card.js";
 import { judgeDares } from "../dares.js";
-import { LOAD_ERROR, load, valueOf } from "../examples.js";
+import { LOAD_ERROR, load, loadAll, valueOf } from "../examples.js";
 import { writeCopies } from "../update/copies.js";
 import { writeNumbers } from "../update/numbers.js";
 import { dimProse } from "../update/prose.js";
@@ -61,7 +61,7 @@ export const readAddress = async () => {
     replaceFragment(session ? fragmentOf(session) : "");
     return bar.showMessage(UNREADABLE_LINK);
   }
-  const example = name ? await load(name).catch(() => null) : null;
+  const example = name ? await load(name) : null;
   const started = (example || !name) && isCurrent() ? await openSession(example) : null;
   if (!started) return isCurrent() && bar.showMessage(LOAD_ERROR);
   const { edits, isComplete } = editsOf(texts, started.examples);
@@ -161,13 +161,12 @@ const openSession = async (example, origin = null) => {
   if (session && session.example === example) return session;
   const isCurrent = startRequest();
   const owners = example ? inputsOf(example).map(exampleOf) : [];
-  const names = new Set([...examplesOnPage(), ...owners]);
-  const loaded = await Promise.all([...names].map((name) => load(name).catch(() => null)));
+  const loaded = await loadAll([...new Set([...examplesOnPage(), ...owners])]);
   if (!isCurrent()) return null;
   const previous = session;
   const keepOrigin = (/** @type {() => void} */ change) => keepInPlace([origin], change);
   keepOrigin(closeSession);
-  const started = startSession(example, loaded.filter((other) => other !== null), previous);
+  const started = startSession(example, loaded, previous);
   session = started;
   // In advance, because browsers copy to the clipboard only right after a click.
   if (example && !attentionDocs.program) loadScript("program.js").catch(() => {});
