@@ -74,6 +74,8 @@ export const readAddress = async () => {
 
 /** Remember the heading of the address, if the page has it. @param {Session} session @param {string} heading */
 const setHeading = (session, heading) => {
+  // A delayed write could follow Back, and then replace the address that it restores.
+  clearTimeout(addressTimer);
   session.heading = document.getElementById(heading) ? heading : "";
   replaceFragment(fragmentOf(session));
 };
