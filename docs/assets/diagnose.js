@@ -119,6 +119,6 @@
   // Tests call `diagnose` in node, without a document.
   if (!globalThis.document) return Object.assign(globalThis, { diagnose });
   const prepareAll = () => document.querySelectorAll(".paste:not([data-ready])").forEach(prepare);
-  new MutationObserver(prepareAll).observe(document.body, { childList: true, subtree: true });
+  window.attentionDocs.onArrival(prepareAll);
   prepareAll();
 })();

@@ -105,8 +105,8 @@
       drawing.after(button);
     });
   };
-  // Watch for pages from instant navigation, and for changes of the colour scheme.
-  new MutationObserver(addButtons).observe(document.body, { childList: true, subtree: true });
+  window.attentionDocs.onArrival(addButtons);
+  // Draw the plots again when the colour scheme changes.
   new MutationObserver(() => {
     document.querySelectorAll(".space").forEach((container) => {
       drawPlot(container, JSON.parse(container.previousElementSibling.dataset.points));
