@@ -1,7 +1,6 @@
 """Answers of readers are right to as many decimals as they typed."""
 
 import numpy as np
-import pytest
 
 from attention_docs import examples
 from tests.live.page_modules.nodejs import digits, in_node
@@ -20,33 +19,23 @@ def number_verdicts(cases):
     )
 
 
-@pytest.mark.parametrize("text", ["0.23", " .234 ", "0.2344", "0.23439", "2.34e-1", "23.44E-2"])
-def test_answer_rounded_to_its_decimals_is_right(text):
-    assert number_verdicts([(text, WEIGHT)]) == [[True, "Right."]]
+def test_answer_rounded_to_its_decimals_is_right():
+    texts = ["0.23", " .234 ", "0.2344", "0.23439", "2.34e-1", "23.44E-2"]
+    verdicts = number_verdicts([(text, WEIGHT) for text in texts])
+    assert verdicts == [[True, "Right."]] * len(texts)
 
 
-@pytest.mark.parametrize(
-    ("text", "expected", "direction"),
-    [
-        ("0.24", WEIGHT, "too large"),
-        ("0.2343", WEIGHT, "too small"),
-        ("0.3", WEIGHT, "too large"),
-        ("-0.2344", WEIGHT, "too small"),
-        ("7", 8, "too small"),
-        ("8.01", 8, "too large"),
-        ("−8", 8, "too small"),
-        ("inf", 8, "too large"),
-    ],
-)
-def test_wrong_answer_says_in_which_direction_it_is_off(text, expected, direction):
-    assert number_verdicts([(text, expected)]) == [[False, f"Wrong: {direction}."]]
+def test_wrong_answer_says_in_which_direction_it_is_off():
+    too_large = [("0.24", WEIGHT), ("0.3", WEIGHT), ("8.01", 8), ("inf", 8)]
+    too_small = [("0.2343", WEIGHT), ("-0.2344", WEIGHT), ("7", 8), ("−8", 8)]
+    assert number_verdicts(too_large) == [[False, "Wrong: too large."]] * len(too_large)
+    assert number_verdicts(too_small) == [[False, "Wrong: too small."]] * len(too_small)
 
 
-@pytest.mark.parametrize("text", ["0.2", ".2", "2e-1"])
-def test_one_decimal_is_not_enough(text):
-    ((is_right, message),) = number_verdicts([(text, WEIGHT)])
-    assert is_right is None
-    assert "at least two decimals" in message
+def test_one_decimal_is_not_enough():
+    for is_right, message in number_verdicts([(text, WEIGHT) for text in ("0.2", ".2", "2e-1")]):
+        assert is_right is None
+        assert "at least two decimals" in message
 
 
 def test_whole_number_needs_no_decimals():
@@ -54,11 +43,12 @@ def test_whole_number_needs_no_decimals():
     assert number_verdicts(cases) == [[True, "Right."]] * len(cases)
 
 
-@pytest.mark.parametrize("text", ["", "  ", "0,23", "a lot"])
-def test_unparsable_answer_gets_no_verdict(text):
-    ((is_right, message),) = number_verdicts([(text, WEIGHT)])
-    assert is_right is None
-    assert "expected" in message
+def test_unparsable_answer_gets_no_verdict():
+    for is_right, message in number_verdicts(
+        [(text, WEIGHT) for text in ("", " ", "0,23", "a lot")]
+    ):
+        assert is_right is None
+        assert "expected" in message
 
 
 def word_verdict(chosen, words, numbers):

@@ -1,7 +1,6 @@
 """References on a page resolve to the same elements as in Python."""
 
 import numpy as np
-import pytest
 
 from attention_docs.examples import steps
 from attention_docs.publish.before.values import look_up
@@ -20,12 +19,16 @@ REFERENCES = [
 ]
 
 
-def test_references_resolve_as_in_python():
-    targets = in_node(
+def resolved(*references):
+    """Return what references to the example `self_attention` resolve to."""
+    return in_node(
         "data.references.map((text) => reference.resolve(text, graph.parse(data.graph)))",
-        {"graph": page_graph("self_attention"), "references": REFERENCES},
+        {"graph": page_graph("self_attention"), "references": references},
     )
-    for reference, target in zip(REFERENCES, targets, strict=True):
+
+
+def test_references_resolve_as_in_python():
+    for reference, target in zip(REFERENCES, resolved(*REFERENCES), strict=True):
         expected = np.asarray(look_up(reference, steps))
         assert target["shape"] == list(expected.shape), reference
         array = np.asarray(steps("self_attention")[target["step"]])
@@ -34,37 +37,28 @@ def test_references_resolve_as_in_python():
         assert values == expected.reshape(-1).tolist(), reference
 
 
-@pytest.mark.parametrize(
-    ("index", "cells"),
-    [("1,1:3", [[1, 1], [1, 2]]), ("2,:1", [[2, 0]]), ("0:2,3", [[0, 3], [1, 3]])],
-)
-def test_slices_resolve_as_in_numpy(index, cells):
-    target = in_node(
-        "reference.resolve(data.reference, graph.parse(data.graph))",
-        {"graph": page_graph("self_attention"), "reference": f"self_attention.X[{index}]"},
-    )
-    assert target["cells"] == cells
+def test_slices_resolve_as_in_numpy():
+    cells = {"1,1:3": [[1, 1], [1, 2]], "2,:1": [[2, 0]], "0:2,3": [[0, 3], [1, 3]]}
+    targets = resolved(*(f"self_attention.X[{index}]" for index in cells))
+    assert [target["cells"] for target in targets] == list(cells.values())
 
 
-@pytest.mark.parametrize(
-    ("reference", "expected"),
-    [
-        ("self_attention.nothing", "self_attention has nothing called self_attention.nothing"),
-        ("self_attention.Q[a]", "self_attention has nothing called self_attention.Q[a]"),
-        ("Q", "self_attention has nothing called Q"),
-        ("self_attention.Q[9]", "index 9 is outside an axis of 3"),
-    ],
-)
-def test_invalid_reference_raises(reference, expected):
-    message = in_node(
-        """(() => {
+def test_invalid_references_raise():
+    messages = {
+        "self_attention.nothing": "self_attention has nothing called self_attention.nothing",
+        "self_attention.Q[a]": "self_attention has nothing called self_attention.Q[a]",
+        "Q": "self_attention has nothing called Q",
+        "self_attention.Q[9]": "index 9 is outside an axis of 3",
+    }
+    raised = in_node(
+        """data.references.map((text) => {
             try {
-                reference.resolve(data.reference, graph.parse(data.graph));
+                reference.resolve(text, graph.parse(data.graph));
             } catch (error) {
                 return error.message;
             }
             return "no error";
-        })()""",
-        {"graph": page_graph("self_attention"), "reference": reference},
+        })""",
+        {"graph": page_graph("self_attention"), "references": list(messages)},
     )
-    assert message == expected
+    assert raised == list(messages.values())
