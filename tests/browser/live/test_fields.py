@@ -1,7 +1,6 @@
 """Pages with edited fields show what Python computes from the same inputs."""
 
 import functools
-import itertools
 import re
 
 import numpy as np
@@ -13,7 +12,7 @@ from attention_docs.render.numbers import html_number
 from tests.browser.visit import PAGES
 from tests.conftest import ROOT
 from tests.live.edits import changed
-from tests.live.replay import literal_position, replay
+from tests.live.replay import replay
 
 # The tables that show all their numbers.
 COMPLETE_TABLES = """
@@ -27,19 +26,18 @@ TABLES = f"""
         [...table.querySelectorAll("tbody td")].map(cell => cell.textContent),
     ])
 """
-# Make each edit, which is a list of entries [table, field, text]; return the tables, and revert the edit.
+# Make each edit, given as [table, field, text]; return the tables, and revert the edit.
 TABLES_AFTER_EDITS = f"""
-    edits => edits.map(entries => {{
-        const tables = {COMPLETE_TABLES.strip()};
-        const inputOf = ([table, field]) => tables[table].querySelectorAll("input")[field];
-        const type = (input, text) => {{
+    edits => edits.map(([table, field, text]) => {{
+        const input = ({COMPLETE_TABLES.strip()})[table].querySelectorAll("input")[field];
+        const type = text => {{
             input.value = text;
             input.dispatchEvent(new Event("input"));
         }};
-        const originals = entries.map(entry => inputOf(entry).value);
-        entries.forEach(entry => type(inputOf(entry), entry[2]));
+        const original = input.value;
+        type(text);
         const shown = ({TABLES.strip()})();
-        entries.forEach((entry, i) => type(inputOf(entry), originals[i]));
+        type(original);
         return shown;
     }})
 """
@@ -66,35 +64,22 @@ def test_edited_pages_match_python(open_page, page):
             for table, (reference, fields, _) in enumerate(before)
             if fields and input_of(reference).dtype != bool
         ]
-        # Edit each table alone, and each pair of neighbours together.
-        edited_tables = [*((table,) for table in editable), *itertools.pairwise(editable)]
-        edits = [
-            [random_entry(draw, table, references[table]) for table in tables]
-            for tables in edited_tables
-        ]
+        edits = [random_edit(draw, table, references[table]) for table in editable]
         shown_after = visit.page.evaluate(TABLES_AFTER_EDITS, edits)
-        for entries, shown in zip(edits, shown_after, strict=True):
-            assert_tables_equal_python(shown, edited_inputs(entries, references))
+        for (table, field, text), shown in zip(edits, shown_after, strict=True):
+            reference = references[table]
+            array = input_of(reference)
+            select(array, reference).flat[field] = float(text)
+            assert_tables_equal_python(shown, {".".join(name_of(reference)): array})
         assert visit.page.evaluate(TABLES) == before
         visit.page.locator(".live-bar button", has_text="Done").dispatch_event("click")
 
 
-def random_entry(draw, table, reference):
+def random_edit(draw, table, reference):
     """Choose a field of a table and a new number for it."""
     numbers = select(input_of(reference), reference).reshape(-1)
     field = int(draw.integers(numbers.size))
     return [table, field, str(changed(draw, numbers, field)[field])]
-
-
-def edited_inputs(entries, references):
-    """Return the edited inputs by name, with one name for tables that show the same literal."""
-    inputs_by_literal = {}
-    for table, field, text in entries:
-        name = ".".join(name_of(references[table]))
-        literal = literal_position("", name)
-        _, array = inputs_by_literal.setdefault(literal, (name, input_of(references[table])))
-        select(array, references[table]).flat[field] = float(text)
-    return dict(inputs_by_literal.values())
 
 
 def field_value(text):

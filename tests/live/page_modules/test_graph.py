@@ -17,7 +17,7 @@ from tests.live.replay import replay
 
 pytestmark = pytest.mark.first
 
-RANDOM_EDITS = 100
+RANDOM_EDITS = 30
 FEW_EDITS = 5  # that may depend on rounding
 # A few times the relative rounding error of float64.
 ROUNDING = 1e-15
@@ -65,7 +65,7 @@ def test_edits_give_same_digits_and_errors_as_numpy(name):
         counts += compare_after_edit(name, edit, result)
     # Python refuses some edits, or branches where the recorded graph does not; at least one edit must
     # give numbers to compare. In a few cases, Python compares numbers that differ by rounding only.
-    assert counts["error"] + counts["another branch"] < RANDOM_EDITS, counts
+    assert counts["error"] + counts["another branch"] < len(edits), counts
     assert counts["comparison of last bits"] <= FEW_EDITS, counts
     assert counts["last bits of large numbers that cancel"] <= FEW_EDITS, counts
 
