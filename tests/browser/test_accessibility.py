@@ -7,7 +7,7 @@ from tests.browser.visit import HORIZONTAL_OVERFLOW, LOW_CONTRAST, Visit, url_pa
 
 pytestmark = pytest.mark.first
 
-WIDTHS = (320, 768, 1280)
+WIDTHS = (320, 1280)
 # The shortest page with every kind of content.
 CHAPTER = "mechanisms/kv_cache"
 # The focused element, and whether the previous one looked different while it had the focus. Text fields show a

@@ -214,15 +214,10 @@ def clips_nothing_at_400_percent_zoom(visit, expected):
     assert visit.page.evaluate(CLIPPED) == []
 
 
-def shows_on_phones_where_content_is_cut(visit, expected):
+def shows_on_phones_where_content_is_cut_and_has_readable_code_and_figures(visit, expected):
     for width in PHONE_WIDTHS:
         visit.emulate("light", width)
         assert visit.page.evaluate(CUT_WITHOUT_A_SIGN) == [], width
-
-
-def has_readable_code_and_figures_on_phones(visit, expected):
-    for width in PHONE_WIDTHS:
-        visit.emulate("light", width)
         assert visit.page.evaluate(SMALL_CODE) == [], width
         assert visit.page.evaluate(SMALL_FIGURE_TEXT, 11) == [], width
 
@@ -251,8 +246,7 @@ CHECKS = (
     respects_reduced_motion,
     is_complete_in_every_window_and_meets_wcag_2_2,
     clips_nothing_at_400_percent_zoom,
-    shows_on_phones_where_content_is_cut,
-    has_readable_code_and_figures_on_phones,
+    shows_on_phones_where_content_is_cut_and_has_readable_code_and_figures,
     prints_only_the_text_dark_on_white,
 )
 

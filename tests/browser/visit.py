@@ -245,7 +245,7 @@ class Visit:
 
     def wait_for_rest(self):
         """Wait for prose and offscreen figures, which follow an edit 0.1 s after the numbers."""
-        self.page.evaluate("new Promise(done => setTimeout(done, 250))")
+        self.page.evaluate("new Promise(done => setTimeout(done, 150))")
 
     def wcag_violations(self, rules=None, **context):
         """Return the violations that axe, which must be loaded, finds in a part of the page."""

@@ -1,4 +1,4 @@
-"""Edits dim every sentence about the words of the course: a hundred random edits per page."""
+"""Edits dim every sentence about the words of the course: thirty random edits per page."""
 
 import re
 
@@ -8,7 +8,7 @@ from attention_docs.examples.course_sentence import FEATURES, VOCABULARY
 from tests.browser.live.test_dares import PAGES
 
 WORDS = [*VOCABULARY, *FEATURES]
-EDITS = 100
+EDITS = 30
 # Makes random edits, and resets the page after every third. Returns the blocks that emphasise one of the words
 # and are not dimmed after an edit, other than headings, boxes to try something, and unchanged figures.
 VISIBLE_CLAIMS = """
