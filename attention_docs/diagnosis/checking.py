@@ -110,7 +110,12 @@ def with_explanations(report: Report, outcomes: dict[Case, Outcome], worker: Wor
         return report
     if first_wrong is None:
         return report
-    with_mistakes = MistakeSearch(verdicts, outcomes, interface).run()
+    explainable = [
+        verdict
+        for verdict in verdicts
+        if not verdict.reason and not verdict.case.compares_gradients
+    ]
+    with_mistakes = MistakeSearch(explainable, outcomes, interface).run()
     hints = [hint for hint in (blocks_hint(verdicts), strides_hint(verdicts)) if hint]
     explained = [
         with_mistakes.get(verdict.case.name)

@@ -1,7 +1,7 @@
 """Explain wrong results by mistakes of the catalogue, or by the first step that is wrong."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -33,6 +33,7 @@ MAX_OUTPUT_SIZE = 60
 MAX_PAIR_SEARCHES = 4
 
 
+@dataclass
 class MistakeSearch:
     """The search for mistakes that explain the outcomes of a check.
 
@@ -44,25 +45,11 @@ class MistakeSearch:
         pair_searches: the number of searches through all pairs so far.
     """
 
-    def __init__(
-        self, verdicts: list[Verdict], outcomes: dict[Case, Outcome], interface: Interface
-    ) -> None:
-        """Start a search.
-
-        Args:
-            verdicts: the verdicts on all cases.
-            outcomes: the outcome of each case.
-            interface: how the function was called.
-        """
-        self.verdicts = [
-            verdict
-            for verdict in verdicts
-            if not verdict.reason and not verdict.case.compares_gradients
-        ]
-        self.outcomes = outcomes
-        self.interface = interface
-        self.earlier_explanations: list[Mistakes] = []
-        self.pair_searches = 0
+    verdicts: list[Verdict]
+    outcomes: dict[Case, Outcome]
+    interface: Interface
+    earlier_explanations: list[Mistakes] = field(default_factory=list)
+    pair_searches: int = 0
 
     def run(self) -> dict[str, Verdict]:
         """Return the wrong verdicts that mistakes explain, with these mistakes, by case name."""
