@@ -28,7 +28,7 @@ from attention_docs.diagnosis.recipe import Call, LayerCall, attend, attend_in_h
 from attention_docs.diagnosis.report import Report, Verdict, format_report
 from attention_docs.diagnosis.worker import InProcessWorker
 from tests.conftest import environment_of_an_inner_pytest
-from tests.diagnosis.functions import unusual_unseen
+from tests.diagnosis.functions import unusual_numpy, unusual_unseen
 
 CORRECT_SOURCE = """
     import numpy as np
@@ -497,11 +497,7 @@ def test_arguments_are_matched_in_any_order(
 
 
 def test_float_masks_are_not_supported_where_ones_and_zeros_are_expected():
-    def attention(query, key, value, mask=None):
-        bias = None if mask is None else -1e30 * (1.0 - mask)
-        return attention_with()(query, key, value, bias=bias)
-
-    report = check_in_process(attention)
+    report = check_in_process(unusual_numpy.ones_and_zeros)
     assert report.is_correct
     assert statuses(report)["infinite_mask"] == "not supported"
     assert "its masks are boolean" in reasons(report)["infinite_mask"]

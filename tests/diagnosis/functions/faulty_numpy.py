@@ -33,11 +33,6 @@ def scale_twice(q, k, v, scale=None):
     return softmax((q * scale) @ np.swapaxes(k, -1, -2) * scale) @ v
 
 
-def wrong_axis(q, k, v):
-    """Normalises over the queries. [softmax_over_queries]"""
-    return softmax(scaled_scores(q, k), axis=-2) @ v
-
-
 def axis_one(q, k, v):
     """Normalises over axis 1, which are the heads. [softmax_over_heads]"""
     return softmax(scaled_scores(q, k), axis=1) @ v
@@ -101,12 +96,6 @@ def hides_with_tiny(q, k, v, mask=None):
     """Hides with the smallest positive float, which is about zero. [mask_multiplies_scores]"""
     scores = scaled_scores(q, k)
     return softmax(scores if mask is None else np.where(mask, scores, np.finfo(float).tiny)) @ v
-
-
-def nan_behind_mask(q, k, v, mask=None):
-    """Multiplies minus infinity by zero, which is NaN. [mask_times_infinity]"""
-    with np.errstate(all="ignore"):
-        return softmax(scaled_scores(q, k) + (0 if mask is None else (1 - mask) * -np.inf)) @ v
 
 
 def first_head_mask(q, k, v, mask=None):
@@ -285,9 +274,3 @@ def raises_in_float32(q, k, v):
     if q.dtype != np.float64:
         q = q + None
     return softmax(scaled_scores(q, k)) @ v
-
-
-def two_faults(q, k, v, mask=None):
-    """Divides by d_k and masks late. [divided_by_d_k] [mask_after_softmax]"""
-    weights = softmax(q @ np.swapaxes(k, -1, -2) / k.shape[-1])
-    return (weights if mask is None else weights * mask) @ v

@@ -18,14 +18,6 @@ def half_mask(q, k, v, attn_mask=None):
     return scores.softmax(-1) @ v
 
 
-def weak_mask(q, k, v, mask=None):
-    """Hides with -1e1. [a hidden key has a weight]"""
-    scores = scaled_scores(q, k)
-    if mask is not None:
-        scores = scores.masked_fill(~mask, -1e1)
-    return scores.softmax(-1) @ v
-
-
 def mixed_precision(q, k, v, is_causal=False):
     """Adds a causal mask of float32, which raises for arrays of 16 bits. [RuntimeError]"""
     scores = scaled_scores(q, k)
@@ -39,16 +31,6 @@ def scaled_in_place(q, k, v):
     """Scales the caller's queries in place. [changes its input]"""
     q *= q.size(-1) ** -0.5
     return (q @ k.transpose(-2, -1)).softmax(-1) @ v
-
-
-def dim_one(q, k, v):
-    """Normalises over dim=1. [softmax_over_heads]"""
-    return scaled_scores(q, k).softmax(dim=1) @ v
-
-
-def dim_two(q, k, v):
-    """Normalises over dim=2, the queries. [softmax_over_queries]"""
-    return scaled_scores(q, k).softmax(dim=2) @ v
 
 
 def detached(q, k, v):
@@ -122,13 +104,6 @@ def interleaved_groups(query, key, value, enable_gqa=False):
     return F.scaled_dot_product_attention(
         query, key.repeat(1, group, 1, 1), value.repeat(1, group, 1, 1)
     )
-
-
-def mask_dropped_with_causal(query, key, value, attn_mask=None, is_causal=False):
-    """Drops the mask when is_causal is set. [causal_replaces_mask]"""
-    if is_causal:
-        return F.scaled_dot_product_attention(query, key, value, is_causal=True)
-    return F.scaled_dot_product_attention(query, key, value, attn_mask=attn_mask)
 
 
 def padding_inverted(q, k, v, key_padding_mask=None, is_causal=False):

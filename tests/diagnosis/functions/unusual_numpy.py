@@ -140,15 +140,6 @@ def always_causal(q, k, v):
     return softmax(np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)) @ v
 
 
-def bottom_right(q, k, v, causal=False):
-    """Aligns its causal mask bottom-right."""
-    scores = scaled_scores(q, k)
-    if causal:
-        m, n = scores.shape[-2:]
-        scores = np.where(np.tri(m, n, k=n - m, dtype=bool), scores, -np.inf)
-    return softmax(scores) @ v
-
-
 def causal_by_default(q, k, v, causal=True):
     """Is causal unless told otherwise."""
     scores = scaled_scores(q, k)

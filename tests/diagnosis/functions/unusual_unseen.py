@@ -49,30 +49,12 @@ def grouped_by_einsum(q, k, v):
     return np.einsum("bkgmn,bnkd->bmkgd", weights, v).reshape(b, m, h, -1)
 
 
-def mask_first(mask, q, k, v):
-    """Takes the mask before the other arguments."""
-    scores = scaled_scores(q, k)
-    return softmax(scores if mask is None else np.where(mask, scores, -np.inf)) @ v
-
-
-def star_arguments(*qkv):
-    """Takes any arguments by position."""
-    q, k, v = qkv
-    return softmax(scaled_scores(q, k)) @ v
-
-
 def keyword_arguments(q, k, v, **options):
     """Takes options that it does not name."""
     scores = scaled_scores(q, k)
     if options.get("causal"):
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
     return softmax(scores) @ v
-
-
-def float32_inside(q, k, v):
-    """Computes the softmax in float32, whatever comes."""
-    weights = softmax(scaled_scores(q, k).astype(np.float32)).astype(q.dtype)
-    return weights @ v
 
 
 def with_log_sum(q, k, v):
@@ -116,12 +98,6 @@ def tokens_first(q, k, v):
     return np.einsum("hmn,nhd->mhd", weights, v)
 
 
-def adds_any_mask(q, k, v, attn_mask=None):
-    """Adds its mask, so that True adds 1."""
-    scores = scaled_scores(q, k)
-    return softmax(scores if attn_mask is None else scores + attn_mask) @ v
-
-
 def full_masks(q, k, v, mask=None, is_causal=False):
     """Loops over sequences and heads, and takes no mask that broadcasts."""
     output = np.zeros((*q.shape[:-1], v.shape[-1]), q.dtype)
@@ -150,15 +126,6 @@ def reciprocal_softcap(q, k, v, softcap=None):
     scores = scaled_scores(q, k)
     if softcap is not None:
         scores = softcap * np.tanh(scores * (1 / softcap))
-    return softmax(scores) @ v
-
-
-def prefix_mask(q, k, v, mask=None):
-    """Takes a mask of the first keys, and shows the keys after them."""
-    scores = scaled_scores(q, k)
-    if mask is not None:
-        columns = mask.shape[-1]
-        scores[..., :columns] = np.where(mask, scores[..., :columns], -np.inf)
     return softmax(scores) @ v
 
 
