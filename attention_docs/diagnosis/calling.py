@@ -15,6 +15,7 @@ from attention_docs.diagnosis.recipe import Call, LayerCall
 
 # The axes of arrays in this package: batch, heads, positions and features.
 AXES = "bhnd"
+LAYER_AXES = "bnd"
 LAYOUTS = ("bhnd", "bnhd", "bnd", "nhd", "nd")
 LAYER_LAYOUTS = ("bnd", "nbd")
 LIBRARIES = ("torch", "jax", "cupy", "array_api_strict", "numpy")
@@ -120,33 +121,37 @@ class Interface:
 
 
 def to_layout(array: Array, layout: str) -> Array:
-    """Convert a (b, h, n, d) array to a layout.
+    """Convert a (b, h, n, d) array, or (b, n, d) rows of a layer, to a layout.
 
     Raises:
         UnsupportedError: if the layout lacks an axis that is longer than 1.
     """
-    batch, heads = array.shape[:2]
-    if "h" not in layout and heads > 1:
-        raise UnsupportedError(f"layout {layout} has no axis of heads")
-    if "b" not in layout and batch > 1:
-        raise UnsupportedError(f"layout {layout} has no axis of the batch")
-    missing_axes = tuple(i for i, axis in enumerate(AXES) if axis not in layout)
-    axes = [axis for axis in AXES if axis in layout]
-    return array.squeeze(missing_axes).transpose([axes.index(axis) for axis in layout])
+    axes = axes_of(array.shape)
+    sizes = dict(zip(axes, array.shape, strict=True))
+    for axis, name in (("h", "heads"), ("b", "the batch")):
+        if axis not in layout and sizes.get(axis, 1) > 1:
+            raise UnsupportedError(f"layout {layout} has no axis of {name}")
+    missing_axes = tuple(i for i, axis in enumerate(axes) if axis not in layout)
+    remaining_axes = [axis for axis in axes if axis in layout]
+    return array.squeeze(missing_axes).transpose([remaining_axes.index(axis) for axis in layout])
 
 
-def from_layout(array: Array, layout: str) -> Array:
-    """Convert a result in a layout to (b, h, n, d); the inverse of `to_layout`.
+def from_layout(array: Array, layout: str, axes: str = AXES) -> Array:
+    """Convert a result in a layout to (b, h, n, d) or other axes; the inverse of `to_layout`.
 
     A result with another number of axes than the layout is returned unchanged, so that
     `shape_problem` reports it.
     """
     if array.ndim != len(layout):
         return array
-    missing_axes = tuple(i for i, axis in enumerate(AXES) if axis not in layout)
-    axes = [axis for axis in AXES if axis in layout]
-    transposed = array.transpose([layout.index(axis) for axis in axes])
+    missing_axes = tuple(i for i, axis in enumerate(axes) if axis not in layout)
+    transposed = array.transpose([layout.index(axis) for axis in axes if axis in layout])
     return np.expand_dims(transposed, missing_axes)
+
+
+def axes_of(shape: tuple[int, ...]) -> str:
+    """Return the axes of an array of this package; the rows of a layer have no axis of heads."""
+    return AXES if len(shape) == len(AXES) else LAYER_AXES
 
 
 def mask_to_layout(mask: Array, layout: str) -> Array:
@@ -305,9 +310,8 @@ def layer_arguments(call: LayerCall, interface: Interface) -> dict[str, Any]:
         UnsupportedError: if the function takes a single sequence, and the call has two.
     """
     names = interface.names
-    layout = interface.layout
-    query = exchange_layer_layout(call.query, layout)
-    key = exchange_layer_layout(call.key, layout)
+    query = to_layout(call.query, interface.layout)
+    key = to_layout(call.key, interface.layout)
     arguments: dict[str, Any] = {"query": query, "key": key}
     if "value" in names:
         arguments["value"] = key
@@ -348,16 +352,7 @@ def weight_arguments(call: LayerCall, interface: Interface) -> dict[str, Any]:
     return arguments
 
 
-def exchange_layer_layout(rows: Array, layout: str) -> Array:
-    """Convert the rows of a layer from (b, n, d) to its layout, or back from the layout.
-
-    Both directions swap the same two axes, or none.
-    """
-    return rows.swapaxes(0, 1) if layout == "nbd" else rows
-
-
-def index_in_layout(index: tuple[int, ...], layout: str, call: Call | LayerCall) -> list[int]:
+def index_in_layout(index: tuple[int, ...], layout: str) -> list[int]:
     """Convert an index of a (b, h, n, d) or (b, n, d) result to the reader's layout."""
-    axes = "bnd" if isinstance(call, LayerCall) else AXES
-    index_by_axis = dict(zip(axes, index, strict=True))
+    index_by_axis = dict(zip(axes_of(index), index, strict=True))
     return [int(index_by_axis[axis]) for axis in layout if axis in index_by_axis]

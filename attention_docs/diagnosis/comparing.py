@@ -32,9 +32,9 @@ def shape_problem(case: Case, results: dict[str, Array], interface: Interface) -
         if shape != expected.shape:
             # A result with another number of axes has not been converted from the layout.
             if len(shape) == len(expected.shape):
-                shape = tuple(calling.index_in_layout(shape, interface.layout, case.call))
-            expected_shape = calling.index_in_layout(expected.shape, interface.layout, case.call)
-            return f"its {result_label(name)} has shape {shape}; expected {tuple(expected_shape)}"
+                shape = tuple(calling.index_in_layout(shape, interface.layout))
+            expected_shape = tuple(calling.index_in_layout(expected.shape, interface.layout))
+            return f"its {result_label(name)} has shape {shape}; expected {expected_shape}"
     return ""
 
 

@@ -154,7 +154,7 @@ def describe_wrong_result(case: Case, outcome: Outcome, interface: Interface) ->
     name, index = difference
     actual = outcome.results[name][index]
     expected = case.expected()[name][index]
-    position = calling.index_in_layout(index, interface.layout, case.call)
+    position = calling.index_in_layout(index, interface.layout)
     return f"its {result_label(name)} at {position} is {format_mismatch(actual, expected)}"
 
 
@@ -209,7 +209,7 @@ def describe_wrong_weights(
 
     def to_position(index: Iterable[int]) -> list[int]:
         """Convert an index of the weights to the reader's layout."""
-        return calling.index_in_layout(tuple(index), interface.layout, probe.call)
+        return calling.index_in_layout(tuple(index), interface.layout)
 
     tolerance = probe.tolerance(effective_dtype(probe, interface))
     expected = expected_steps(probe.call)

@@ -198,7 +198,7 @@ def describe_outcome(case: Case, outcome: Outcome, interface: Interface) -> str:
     if difference is None:
         return "right in a new process"
     name, index = difference
-    position = calling.index_in_layout(index, interface.layout, case.call)
+    position = calling.index_in_layout(index, interface.layout)
     owner = "" if name == "output" else f" of the gradient of {name}"
     mismatch = format_mismatch(outcome.results[name][index], case.expected()[name][index])
     return f"{position}{owner} is {mismatch}"

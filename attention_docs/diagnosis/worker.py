@@ -326,8 +326,9 @@ def call_function(function: Callable[..., Any], case: Case, interface: Interface
         problems += mismatches
     elif case.dtype == "float32":
         notes = mismatches  # no problem, because NumPy itself widens, for example by np.float64
-    results = {"output": output_from_layout(output, case, interface)}
-    return Outcome(results, problems=tuple(problems), notes=tuple(notes), item=item)
+    axes = calling.LAYER_AXES if interface.is_layer else calling.AXES
+    result = calling.from_layout(libraries.to_numpy(output), interface.output_layout, axes)
+    return Outcome({"output": result}, problems=tuple(problems), notes=tuple(notes), item=item)
 
 
 def call_and_compare(
@@ -346,14 +347,6 @@ def call_and_compare(
         if not np.array_equal(original, libraries.to_numpy(arguments[name]), equal_nan=True)
     ]
     return returned, changed_names
-
-
-def output_from_layout(output: Any, case: Case, interface: Interface) -> Array:
-    """Convert an output to a (b, h, m, d_v) array, or that of a layer to (b, m, d_model)."""
-    result = libraries.to_numpy(output)
-    if isinstance(case.call, LayerCall):
-        return calling.exchange_layer_layout(result, interface.layout)
-    return calling.from_layout(result, interface.output_layout)
 
 
 def dtype_or_device_mismatches(output: Any, argument: Any) -> list[str]:
@@ -419,20 +412,10 @@ def find_output(returned: Any, case: Case, interface: Interface) -> tuple[Any, A
         raise UnsupportedError(f"it returns {description_of_returned}; expected an array")
     if interface.output_item in arrays:
         return arrays[interface.output_item], interface.output_item
-    shape = expected_output_shape(case, interface)
-    names_of_shape = [name for name, array in arrays.items() if array.shape == shape]
+    right_output = calling.to_layout(case.expected()["output"], interface.output_layout)
+    names_of_shape = [name for name, array in arrays.items() if array.shape == right_output.shape]
     name = names_of_shape[0] if names_of_shape else next(iter(arrays))
     return arrays[name], name
-
-
-def expected_output_shape(case: Case, interface: Interface) -> tuple[int, ...]:
-    """Return the shape of the right output in the function's layout."""
-    output = case.expected()["output"]
-    if isinstance(case.call, LayerCall):
-        output = calling.exchange_layer_layout(output, interface.layout)
-    else:
-        output = calling.to_layout(output, interface.output_layout)
-    return tuple(output.shape)
 
 
 def type_name(value: Any) -> str:
@@ -451,7 +434,6 @@ def gradients(
         UnsupportedError: if queries, keys and values are stacked, or the function writes its output
             into an argument, or the library has no automatic differentiation.
     """
-    layout = interface.layout
     library = interface.library
     if interface.stack_axis is not None:
         raise UnsupportedError("its arguments hold more than one array")
@@ -470,6 +452,6 @@ def gradients(
         compute_output, library, arguments, list(their_names.values()), upstream
     )
     return {
-        ours: calling.from_layout(libraries.to_numpy(results[theirs]), layout)
+        ours: calling.from_layout(libraries.to_numpy(results[theirs]), interface.layout)
         for ours, theirs in their_names.items()
     }
