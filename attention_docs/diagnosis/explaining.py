@@ -1,6 +1,5 @@
 """Explain wrong results by mistakes of the catalogue, or by the first step that is wrong."""
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -206,22 +205,19 @@ def describe_wrong_weights(
         interface: how the function was called.
     """
     assert isinstance(probe.call, Call)
-
-    def to_position(index: Iterable[int]) -> list[int]:
-        """Convert an index of the weights to the reader's layout."""
-        return calling.index_in_layout(tuple(index), interface.layout)
-
+    layout = interface.layout
     tolerance = probe.tolerance(effective_dtype(probe, interface))
     expected = expected_steps(probe.call)
     is_hidden: Array = np.isneginf(expected.masked)
     if np.isnan(weights).any():
-        return f"its weights are nan, first at {to_position(np.argwhere(np.isnan(weights))[0])}"
+        first_nan = tuple(np.argwhere(np.isnan(weights))[0])
+        return f"its weights are nan, first at {calling.index_in_layout(first_nan, layout)}"
     if (np.abs(weights[is_hidden]) > tolerance).any():
         largest_weight = np.abs(weights[is_hidden]).max()
         return (
             f"the mask is the first wrong step: a hidden key has a weight of {largest_weight:.4g}"
         )
-    if problem := row_sum_problem(weights, expected.weights, tolerance, to_position):
+    if problem := row_sum_problem(weights, expected.weights, tolerance, layout):
         return problem
     if ((weights <= 0) & ~is_hidden & (expected.weights > tolerance)).any():
         if not is_hidden.any():
@@ -230,7 +226,8 @@ def describe_wrong_weights(
     if np.allclose(np.sort(weights), np.sort(expected.weights), atol=tolerance):
         return "its weights are right but at other keys, so look at the order of keys and values"
     problem = scores_problem(weights, expected.masked, ~is_hidden)
-    return f"its weights are wrong, the worst at {to_position(worst_index)}: {problem}"
+    position = calling.index_in_layout(worst_index, layout)
+    return f"its weights are wrong, the worst at {position}: {problem}"
 
 
 def is_weighted_sum(case: Case, outcome: Outcome, weights: Array) -> bool:
@@ -242,19 +239,14 @@ def is_weighted_sum(case: Case, outcome: Outcome, weights: Array) -> bool:
         return np.allclose(output, weights @ value, rtol=0.01, atol=0.01, equal_nan=True)
 
 
-def row_sum_problem(
-    weights: Array,
-    expected: Array,
-    tolerance: float,
-    to_position: Callable[[Iterable[int]], list[int]],
-) -> str:
+def row_sum_problem(weights: Array, expected: Array, tolerance: float, layout: str) -> str:
     """Describe the first query whose weights do not sum to one; "" if there is none.
 
     Args:
         weights: (b, h, m, n) weights.
         expected: (b, h, m, n) right weights, which may sum to zero.
         tolerance: how far a number may be off by rounding.
-        to_position: converts an index of the weights to the reader's layout.
+        layout: the reader's layout, in which the query is given.
     """
     sums = weights.sum(axis=-1)
     wrong_queries = np.argwhere(np.abs(sums - expected.sum(axis=-1)) > tolerance)
@@ -265,7 +257,8 @@ def row_sum_problem(
     is_only_rescaled = np.allclose(rescaled_weights, expected, atol=tolerance)
     cause = "only their sum is wrong" if is_only_rescaled else "look at the softmax first"
     query = tuple(wrong_queries[0])
-    position = to_position((*query, 0))[:-1]  # without the key, which is last in every layout
+    # Without the key, which is last in every layout.
+    position = calling.index_in_layout((*query, 0), layout)[:-1]
     return f"its weights sum to {sums[query]:.6g} at {position} instead of 1: {cause}"
 
 

@@ -445,6 +445,7 @@ def assert_one_line_error(arguments, message, capsys):
     [
         ("--layout", "nbd", "one of bhnd, bnhd, bnd, nhd, nd for attention without weights"),
         ("--names", "mask=m", "the arguments are query, key, value"),
+        ("--names", "unknown=mask", "expected one of query, key, value"),
         ("--names", "mask", "expected ours=theirs"),
         ("--limit", "-1", "limit is '-1'; expected a positive number of seconds"),
         ("--limit", "soon", "limit is 'soon'; expected a positive number of seconds"),
@@ -643,15 +644,6 @@ def test_pytorch_layer_is_checked_with_its_own_weights(torch, write_target, caps
     assert "ok: layer, cross-attention" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(
-    ("names", "message"),
-    [({"mask": "missing"}, "the arguments are a, b"), ({"missing": "a"}, "expected one of query")],
-)
-def test_unknown_argument_name_is_refused(names, message):
-    with pytest.raises(LoadError, match=message):
-        loading.describe(lambda a, b: None, Settings("numpy", names=names))
-
-
 def test_required_feature_that_was_not_checked_fails(in_process, write_target, capsys):
     target = write_target(CORRECT_SOURCE)
     assert main(["check", target, "--require", "causal,mask"]) == 0
@@ -674,23 +666,13 @@ def test_convention_is_correct_only_if_the_expected_library_has_it(library, is_c
     assert report.is_correct is is_correct
 
 
-def run_example(report, attention):
-    """Run the code that a report gives as an example, and return its arrays q, k and v."""
-    namespace = {"attention": attention}
-    exec(report.example, namespace)
-    return [namespace[name] for name in ("q", "k", "v")]
-
-
-def test_example_of_a_report_runs_and_shows_an_error():
-    attention = attention_with(mistake_named("divided_by_d_k").changes)
-    arrays = run_example(check_in_process(attention), attention)
-    assert not np.allclose(attention(*arrays), attend(Call(*arrays)))
-
-
-def test_example_of_a_report_is_smaller_than_the_first_wrong_case():
+def test_example_of_a_report_runs_and_shows_an_error_in_few_numbers():
     attention = attention_with(mistake_named("divided_by_d_k").changes)
     report = check_in_process(attention)
-    q, k, v = run_example(report, attention)
+    namespace = {"attention": attention}
+    exec(report.example, namespace)
+    q, k, v = (namespace[name] for name in "qkv")
+    assert not np.allclose(attention(q, k, v), attend(Call(q, k, v)))
     wrong_call = next(verdict.case.call for verdict in report.verdicts if verdict.status == "wrong")
     assert q.size < wrong_call.query.size
     assert k.size < wrong_call.key.size
