@@ -229,7 +229,6 @@ def beside(panels: Sequence[Panel], name: str) -> Html:
     Raises:
         ValueError: if the figure or a panel has no name, or a panel no description.
     """
-    _check_name(name)
     return _row([figure(panel, panel.name) for panel in panels], panels, name, "panels")
 
 
@@ -242,7 +241,6 @@ def player(states: Sequence[Panel], name: str) -> Html:
     Raises:
         ValueError: if the figure or a state has no name, or a state no description.
     """
-    _check_name(name)
     drawings = [
         element(
             "div",
@@ -279,13 +277,14 @@ def _player_control(states: Sequence[Panel], name: str) -> str:
     )
 
 
-def _check_name(name: str) -> None:
+def _row(content: Sequence[str], panels: Sequence[Panel], name: str, css_class: str) -> Html:
+    """Group the drawings of panels, with room for all of them in a row.
+
+    Raises:
+        ValueError: if the group has no name.
+    """
     if not name:
         raise ValueError("a figure needs a name, for screen readers")
-
-
-def _row(content: Sequence[str], panels: Sequence[Panel], name: str, css_class: str) -> Html:
-    """Group the drawings of panels, with room for all of them in a row."""
     # The style sheet centres the row as a whole, for which it needs the width of all drawings. If
     # it centred the drawings instead, the second would move the first when it arrives later.
     drawings_width = sum(round(panel.width) + MARK_WIDTH for panel in panels)

@@ -33,7 +33,6 @@ from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import (
     Axis,
     Html,
-    Panel,
     Series,
     beside,
     figure,
@@ -289,8 +288,7 @@ def course_order(steps_of: StepsOf) -> Html:
     claim(have_moved, "their weights have moved along with them")
     on_nouns = [weights[THEY, [BIRDS, BOATS]], swapped[THEY, [BIRDS, BOATS]]]
     claim(np.ptp(on_nouns) < 1e-12, "Both get the same weight in both")
-    panels = lines_of_they(weights, swapped)
-    return beside(panels, "Where the pronoun looks without positions")
+    return lines_of_they("Where the pronoun looks without positions", weights, swapped)
 
 
 @site_figure
@@ -303,16 +301,16 @@ def course_positions(steps_of: StepsOf) -> Html:
     for rows in (weights, swapped):
         claim(rows[THEY, first_noun] > 0.9, "it finds the noun that comes first")
         claim(rows[THEY, second_noun] < 0.03, "the other noun gets almost nothing")
-    panels = lines_of_they(weights, swapped)
-    return beside(panels, "Where the pronoun looks with positions")
+    return lines_of_they("Where the pronoun looks with positions", weights, swapped)
 
 
-def lines_of_they(weights: Array, swapped: Array) -> list[Panel]:
+def lines_of_they(name: str, weights: Array, swapped: Array) -> Html:
     """Draw the weights of "they" as lines, in the sentence and in the one with swapped nouns."""
-    return [
+    panels = [
         lines_panel(weights, WORDS, query=THEY, heading="Birds pass boats …"),
         lines_panel(swapped, SWAPPED, query=THEY, heading="Boats pass birds …"),
     ]
+    return beside(panels, name)
 
 
 @site_figure
