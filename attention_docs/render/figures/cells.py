@@ -32,6 +32,8 @@ NUMBER_PADDING, COMPACT_NUMBER_PADDING = 8, 4.5
 CROSS_MARGIN = 4
 # The room between a label and the matrix, and between the labels of two columns.
 LABEL_GAP = 6
+# The room for labels beside a matrix is wider than the widest of them by this.
+LABEL_MARGIN = 8
 # `text_width` is the width of digits, and words of as many letters are narrower.
 WIDTH_OF_WORDS = 0.9
 # Numbers are printed only in a matrix that is no wider than this with them.
@@ -259,6 +261,11 @@ def draw_mark(grid: Grid, mark: Mark, role: str | None) -> str:
         stroke=colour(role),
         stroke_width=2.5,
     )
+
+
+def room_for_labels(labels: Sequence[str]) -> float:
+    """Return the width of row labels, or the height of labels that read upwards, with a margin."""
+    return max(map(text_width, labels)) + LABEL_MARGIN
 
 
 def draw_row_labels(grid: Grid, labels: Sequence[str]) -> str:

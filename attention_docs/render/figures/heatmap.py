@@ -22,7 +22,6 @@ from attention_docs.render.figures.svg import (
 )
 from attention_docs.render.references import step_name
 
-LABEL_MARGIN = 8  # beside the labels of rows, and above labels that read upwards
 LEGEND_GAP, BOTTOM_MARGIN = 10, 2  # below the cells, with a legend and without
 
 
@@ -87,16 +86,15 @@ def matrix_panel(
     column_labels = arguments.labels("column_labels", column_labels, values.shape[1])
     crossed_out = _checked_hidden(hidden, values.shape)
     cell, has_numbers = _cell_size(values, column_labels, numbers, compact)
-    widest_column_label = max(map(text_width, column_labels))
-    are_upward = compact and widest_column_label > cell[0]
+    are_upward = compact and max(map(text_width, column_labels)) > cell[0]
     colour_scale = scale_of(scale, "matrix", values, role)
     width = cell[0] * values.shape[1]
     legend = _legend(colour_scale, values, width, has_numbers)
     # The centred titles and the legend may be wider than the cells.
     overhang = max(0, max(legend.width, text_width(name), text_width(columns)) - width) / 2
-    row_labels_width = max(map(text_width, row_labels)) + LABEL_MARGIN
+    row_labels_width = cells.room_for_labels(row_labels)
     left = max(row_labels_width + (LINE_HEIGHT if rows else 0), overhang)
-    column_labels_height = widest_column_label + LABEL_MARGIN if are_upward else LINE_HEIGHT
+    column_labels_height = cells.room_for_labels(column_labels) if are_upward else LINE_HEIGHT
     grid = cells.Grid(left, 2 * LINE_HEIGHT + column_labels_height, cell, *values.shape)
     rows_x = grid.x - row_labels_width - LINE_HEIGHT / 2
     draw_column_labels = cells.draw_upward_labels if are_upward else cells.draw_column_labels

@@ -20,7 +20,6 @@ from attention_docs.render.figures.svg import (
 from attention_docs.render.numbers import number
 
 GAP = 30  # between A or B and their product
-LABEL_MARGIN = 8  # beside the labels of rows
 TITLE_GAP, TITLE_MARGIN = 2, 4  # below the title of a matrix, and below that of B with its labels
 Triple = Sequence[str]
 
@@ -137,7 +136,7 @@ def _lay_out(
 
     There is room for the titles above B, and for the labels of rows on the left of A.
     """
-    left = max(map(text_width, row_labels)) + LABEL_MARGIN
+    left = cells.room_for_labels(row_labels)
     top = 2 * LINE_HEIGHT + TITLE_MARGIN
     right = left + a.shape[1] * cell[0] + GAP
     bottom = top + b.shape[0] * cell[1] + GAP

@@ -32,7 +32,6 @@ from attention_docs.render.figures.svg import (
     element,
     label,
     text_node,
-    text_width,
     title,
     translated,
     vertical_label,
@@ -358,7 +357,7 @@ def _draw_enlarged(tokens: Sequence[str], rows: Rows, name: str) -> Panel:
         rows: the weights of each token on the tokens up to it.
         name: the title.
     """
-    margin = max(map(text_width, tokens)) + 8
+    margin = cells.room_for_labels(tokens)
     grid = cells.Grid(LINE_HEIGHT + margin, 1.4 * LINE_HEIGHT, CELL, len(tokens), len(tokens))
     body = [
         title(grid.middle_x, LINE_HEIGHT / 2, name, "weights"),

@@ -14,9 +14,8 @@ from attention_docs.render.figures import (
     matrix_panel,
     product_figure,
 )
-from attention_docs.render.figures.heatmap import LABEL_MARGIN
 from attention_docs.render.figures.scales import scale_of
-from attention_docs.render.figures.svg import LINE_HEIGHT, text_width, title
+from attention_docs.render.figures.svg import LINE_HEIGHT, title
 
 SCORES: dict[str, Any] = {"rows": "queries", "columns": "keys", "role": "scores"}
 WEIGHTS: dict[str, Any] = {
@@ -93,8 +92,8 @@ def words_panel(name: str, step: Array, width: float, role: str | None = None) -
         role: the colour.
     """
     rows, columns = words_of(step)
-    left = max(map(text_width, rows)) + LABEL_MARGIN
-    top = 1.5 * LINE_HEIGHT + max(map(text_width, columns)) + LABEL_MARGIN
+    left = cells.room_for_labels(rows)
+    top = 1.5 * LINE_HEIGHT + cells.room_for_labels(columns)
     grid = cells.Grid(left, top, (width, cells.MIN_CELL[1]), *step.shape)
     body = [
         title(grid.middle_x, LINE_HEIGHT / 2, name, role),
