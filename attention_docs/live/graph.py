@@ -38,7 +38,7 @@ from attention_docs.live.literals import (
     find_literal,
     shared_literals,
 )
-from attention_docs.live.recording import DRAWN_IN_BULK, Recording, record
+from attention_docs.live.recording import Recording, record, recorded_names
 from attention_docs.live.scopes import Scope
 
 # Python writes whole floats below this limit without an exponent.
@@ -63,7 +63,7 @@ def graph(name: str) -> dict[str, Any]:
     >>> example["inputs"], [scope["call"] for scope in example["scopes"]]
     (['X', 'W_Q', 'W_K', 'W_V'], ['attention_steps', 'softmax'])
     """
-    if name in DRAWN_IN_BULK:
+    if name not in recorded_names():
         return results_graph(name)
     pruned = PrunedGraph(name, record(name))
     for node, literal_name in pruned.literal_names.items():

@@ -7,17 +7,6 @@ from attention_docs import examples
 from attention_docs.live.library import RecordedArray, Tape, UnknownOperationError
 from attention_docs.live.scopes import CallRecorder, recorded_calls
 
-# Examples that draw many random inputs, some to train a model. A page cannot recompute them, so it
-# has only their steps, and the formula of each step in words.
-DRAWN_IN_BULK = (
-    "course_learned",
-    "learning_induction",
-    "learning_mistakes",
-    "learning_reverse",
-    "score_variance",
-    "source_experiment",
-)
-
 
 @dataclass
 class Recording:
@@ -95,5 +84,11 @@ def record(name: str) -> Recording:
 
 
 def recorded_names() -> list[str]:
-    """Return the names of the examples that can be recorded, so that a page can compute them."""
-    return [name for name in examples.names() if name not in DRAWN_IN_BULK]
+    """Return the names of the examples that can be recorded, so that a page can compute them.
+
+    The others draw many random inputs, some to train a model. They have FORMULAS, because a page
+    has only their steps, and the formula of each step in words. The trained matrices of
+    `course_learned` and `learning_induction` could be inputs, but would take about 15 KB each,
+    compressed.
+    """
+    return [name for name in examples.names() if not hasattr(examples.load(name), "FORMULAS")]

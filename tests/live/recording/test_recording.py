@@ -13,20 +13,6 @@ from tests.live.graphs import graph
 from tests.live.replay import replay
 
 NAMES = recorded_names()
-# Examples that a page cannot compute. The trained matrices of `course_learned` and
-# `learning_induction` could be inputs, but would take about 15 KB each, compressed.
-DRAWN_IN_BULK = {
-    "score_variance",  # measured on 5 million random numbers
-    "source_experiment",  # measured on 60000 random numbers
-    "course_learned",  # trained on 80 sentences, 16000 in all, from ten starts
-    "learning_reverse",  # trained on 3200 random sequences, measured on 256
-    "learning_induction",  # trained on 8000 random sequences, measured on 256
-    "learning_mistakes",  # losses alone, each measured on 256 random sequences
-}
-
-
-def test_examples_are_recorded_unless_drawn_in_bulk():
-    assert set(examples.names()) - set(NAMES) == DRAWN_IN_BULK
 
 
 def assert_same_bits(actual, expected):
@@ -95,13 +81,6 @@ def test_error_names_unrecordable_operation(name, apply):
     xp = Tape().xp
     with pytest.raises(UnknownOperationError, match=name):
         apply(xp, xp.asarray([1.0, 2.0]))
-
-
-def test_error_names_operation_and_example(monkeypatch):
-    monkeypatch.setattr(self_attention, "steps", lambda xp: {"X": xp.svd(xp.asarray([[1.0]]))})
-    record.cache_clear()
-    with pytest.raises(UnknownOperationError, match="example 'self_attention': svd cannot be"):
-        record("self_attention")
 
 
 def test_read_independent_of_inputs_is_no_guard():
