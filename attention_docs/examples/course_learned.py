@@ -206,7 +206,8 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """
     runs = [checkpoints(MODEL, seed) for seed in SEEDS]
     final_weights = [run[-1] for run in runs]
-    final_losses = evaluate_training(final_weights)
+    training_batch = sentences_batch()
+    final_losses = [evaluate(MODEL, weights, training_batch)[0] for weights in final_weights]
     best_seed = int(numpy.argmin(final_losses))  # the seeds are their own indices
     learned = runs[best_seed]
     computed = {
@@ -308,12 +309,6 @@ def checkpoints(model: Block, seed: int) -> list[Weights]:
 
     training = train(model, initial_weights, whole_batch, RATE, seed=0, decay=DECAY)
     return list(islice(training, 0, STEPS + 1, STEPS_PER_CHECKPOINT))
-
-
-def evaluate_training(run: Iterable[Weights]) -> Array:
-    """Return the loss over all words of the sentences to train on, for each of the weights."""
-    batch = sentences_batch()
-    return numpy.array([evaluate(MODEL, weights, batch)[0] for weights in run])
 
 
 def evaluate_held_out(model: Block, run: Iterable[Weights]) -> tuple[Array, Array]:

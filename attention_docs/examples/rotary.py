@@ -89,6 +89,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q_positions = xp.arange(len(QUERIES), dtype=xp.float64)
     k_positions = xp.arange(len(KEYS), dtype=xp.float64)
     frequencies = rotation_frequencies(xp, BASE)
+    feature_pairs = xp.reshape(xp.arange(d), (d // 2, 2))
     ntk_base = BASE * FACTOR ** (d / (d - 2))
     last_position = TRAINED - 1.0
     last_longer_position = FACTOR * TRAINED - 1.0
@@ -100,7 +101,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "Q_rotated": rotate_at(xp, q, q_positions, interleaved=True),
         "K_rotated": rotate_at(xp, k, k_positions, interleaved=True),
         "scores": scores_at(xp, q_positions, k_positions, interleaved=True),
-        "order": pairs_to_halves(xp, xp.arange(d)),
+        "order": xp.reshape(xp.matrix_transpose(feature_pairs), (d,)),
         "scores_of_halves": scores_at(xp, q_positions, k_positions, interleaved=False),
         "ntk_base": xp.asarray(ntk_base, dtype=xp.float64),
         "last_angles": last_position * frequencies,
@@ -108,12 +109,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "interpolated_angles": last_longer_position / FACTOR * frequencies,
         "ntk_angles": last_longer_position * rotation_frequencies(xp, ntk_base),
     }
-
-
-def pairs_to_halves(xp: ModuleType, x: Array) -> Array:
-    """Reorder features from neighbouring pairs to all first and then all second features."""
-    pairs = xp.reshape(x, (*x.shape[:-1], x.shape[-1] // 2, 2))
-    return xp.reshape(xp.matrix_transpose(pairs), x.shape)
 
 
 def rotation_frequencies(xp: ModuleType, base: float) -> Array:

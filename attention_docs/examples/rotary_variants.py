@@ -13,8 +13,7 @@
   `of_head` takes the frequencies of all six features. `on_scores` multiplies these scores by m^2,
   and `on_turned` only the part of the features that turn.
 - `chunks` and `woven` are the scores of the last patch of an image with each of its 2 x 3 patches.
-  The pairs are divided among time, height and width in three blocks, or alternate. `text_alike`
-  says whether words get the same scores in both layouts as with plain rotary positions.
+  The pairs are divided among time, height and width in three blocks, or alternate.
 
 >>> show(steps())
 factor 1
@@ -69,8 +68,6 @@ chunks 2 x 3
 woven 2 x 3
 [[9.6000 10.0953 10.6213]
  [8.5787  9.0739  9.6000]]
-text_alike number
-True
 """
 
 import math
@@ -94,8 +91,7 @@ PATCH_Q = [2, 1, 0, 1, 1, 0, 2, 1, 1, 0, 1, 2, 0, 1, 1, 0]
 PATCH_K = [1.3, 0, 2, 1, 0, 1, 1, 0, 0, 2, 0, 1, 1, 0, 2, 1]
 # The axis of each pair: time 0, height 1 or width 2.
 CHUNKS, WOVEN = (0, 0, 0, 0, 1, 1, 2, 2), (0, 1, 2, 0, 1, 2, 0, 0)
-WORDS = 5
-ROWS, COLUMNS, TIME = 2, 3, WORDS  # an image that follows the words
+ROWS, COLUMNS, TIME = 2, 3, 5  # an image that follows five words
 
 SPEEDS = ["half of the head", "interpolated", "NTK-aware", "YaRN, paper", "YaRN, code"]
 PAIR_NAMES = [str(pair) for pair in range(PAIRS)]
@@ -222,18 +218,14 @@ def partial_scores(xp: ModuleType, temperature: Array) -> dict[str, Array]:
 
 
 def image_scores(xp: ModuleType, frequencies: Array) -> dict[str, Array]:
-    """Return the scores of patches and words if each pair turns with one axis of the position.
-
-    `text_alike` compares the scores of words in both layouts with plain rotary positions.
-    """
+    """Return the scores of patches if each pair turns with one axis of the position."""
     q, k = (xp.asarray(numbers, dtype=xp.float64) for numbers in (PATCH_Q, PATCH_K))
 
-    def score_between(axes: tuple[int, ...], query: list[int], key: list[int]) -> Array:
-        """Return the score of a query and a key at two positions: (time, height, width)."""
-        return xp.sum(turn_at(q, axes, query) * turn_at(k, axes, key))
-
     def turn_at(x: Array, axes: tuple[int, ...], position: list[int]) -> Array:
-        """Rotate each pair of x by its frequency times the coordinate on its axis."""
+        """Rotate each pair of x by its frequency times the coordinate on its axis.
+
+        The position is (time, height, width).
+        """
         coordinates = xp.asarray([position[axis] for axis in axes])
         return turn(x, xp.astype(coordinates, xp.float64) * frequencies, xp)
 
@@ -241,23 +233,14 @@ def image_scores(xp: ModuleType, frequencies: Array) -> dict[str, Array]:
         """Return the scores of the last patch with every patch of the image, (rows, columns)."""
         last_patch = [TIME, ROWS - 1, COLUMNS - 1]
         patches = [[TIME, h, w] for h in range(ROWS) for w in range(COLUMNS)]
-        scores = xp.stack([score_between(axes, last_patch, patch) for patch in patches])
+        scores = xp.stack(
+            [xp.sum(turn_at(q, axes, last_patch) * turn_at(k, axes, patch)) for patch in patches]
+        )
         return xp.reshape(scores, (ROWS, COLUMNS))
 
-    def word_scores(axes: tuple[int, ...]) -> Array:
-        """Return the scores of the last word with every word.
-
-        The three coordinates of a word are equal.
-        """
-        last_word = [WORDS - 1] * 3
-        return xp.stack([score_between(axes, last_word, [word] * 3) for word in range(WORDS)])
-
-    only_time = (0,) * PAIRS  # plain rotary positions
-    in_chunks, woven, plain = word_scores(CHUNKS), word_scores(WOVEN), word_scores(only_time)
     return {
         "patch_q": q,
         "patch_k": k,
         "chunks": patch_scores(CHUNKS),
         "woven": patch_scores(WOVEN),
-        "text_alike": xp.all((in_chunks == woven) & (woven == plain)),
     }

@@ -104,5 +104,4 @@ def scores_of_patches(literals):
     return {
         "chunks": scores(literals["CHUNKS"]),
         "woven": scores(literals["WOVEN"]),
-        "text_alike": True,
     }
