@@ -1,7 +1,6 @@
 """The course in one example: the sentence on its way through the model, page by page.
 
-The steps from `with_positions` to `output` are what head 1 of the complete model computes, with
-positions and the causal mask.
+The steps from `with_positions` to `scaled` belong to head 1 of the complete model.
 
 `they_outputs` has the output of head 1 for "they" as four pages of the course compute it: with
 queries and keys only, with the scale, with positions, and with the mask. `logits` and `next_words`
@@ -39,18 +38,6 @@ scaled 5 x 5
  [     0 3.4641      0       0       0]
  [3.4641      0 3.4641       0       0]
  [5.3116      0 1.6166 -2.2170 -0.8129]]
-weights 5 x 5
-[[     1      0      0      0      0]
- [0.9696 0.0304      0      0      0]
- [0.0295 0.9411 0.0295      0      0]
- [0.4848 0.0152 0.4848 0.0152      0]
- [0.9685 0.0048 0.0241 0.0005 0.0021]]
-output 5 x 4
-[[     2      1      0      0]
- [1.9393 0.9696 0.0607      0]
- [0.0884 0.0884 1.8822      0]
- [1.4545 1.4545 0.0304 0.0304]
- [1.9611 1.0166 0.0096 0.0010]]
 they_outputs 4 x 4
 [[1.4944 1.4944 0.0025 0.0025]
  [1.4327 1.4327 0.0299 0.0299]
@@ -97,8 +84,6 @@ LABELS = {
     "K": (WORDS, KEY_FEATURES),
     "V": (WORDS, VALUE_FEATURES),
     "scaled": (WORDS, WORDS),
-    "weights": (WORDS, WORDS),
-    "output": (WORDS, VALUE_FEATURES),
     "they_outputs": (PAGES, VALUE_FEATURES),
     "logits": (PAGES, VOCABULARY),
     "next_words": (PAGES, VOCABULARY),
@@ -133,8 +118,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "K": k,
         "V": v,
         "scaled": head_1.scaled,
-        "weights": head_1.weights,
-        "output": head_1.output,
         "they_outputs": they_outputs,
         "logits": logits,
         "next_words": softmax(logits),

@@ -318,7 +318,7 @@ def course_model(literals):
         "Q": q,
         "K": k,
         "V": v,
-        **{name: steps[name] for name in ("scaled", "weights", "output")},
+        "scaled": steps["scaled"],
         "they_outputs": they_outputs,
         "logits": loops.matmul(described, literals["W_VOCABULARY"]),
         "next_words": probabilities(literals, described),
