@@ -4,7 +4,6 @@ There are m queries and n keys; keys have d_k features, values d_v.
 """
 
 import importlib
-from typing import NamedTuple
 
 import numpy as np
 
@@ -23,16 +22,15 @@ def random_calls(package):
 
 def onnx_arguments(random):
     """Draw arguments for ONNX's attention."""
-    sizes = draw_sizes(random)
-    batch, m, n = sizes.batch, sizes.m, sizes.n
-    query_heads = sizes.group_size * sizes.key_heads
+    batch, key_heads, group_size, m, n, d_k, d_v = draw_sizes(random)
+    query_heads = group_size * key_heads
     mask = any_mask(random, batch, query_heads, m, n)
     if mask is not None and n > 1 and random.random_sample() < 0.1:
         mask = mask[..., : random.randint(1, n)]  # ONNX pads a mask that is too short
     arrays = {
-        "query": numbers(random, batch, query_heads, m, sizes.d_k),
-        "key": numbers(random, batch, sizes.key_heads, n, sizes.d_k),
-        "value": numbers(random, batch, sizes.key_heads, n, sizes.d_v),
+        "query": numbers(random, batch, query_heads, m, d_k),
+        "key": numbers(random, batch, key_heads, n, d_k),
+        "value": numbers(random, batch, key_heads, n, d_v),
         "attn_mask": mask,
     }
     window_sizes = (None, 0, 1, 2, 3)  # keys on one side of a query; None is all
@@ -48,13 +46,12 @@ def onnx_arguments(random):
 
 def keras_arguments(random):
     """Draw arguments for Keras' attention."""
-    sizes = draw_sizes(random)
-    batch, heads, m, n = sizes.batch, sizes.key_heads, sizes.m, sizes.n
+    batch, heads, _, m, n, d_k, d_v = draw_sizes(random)
     bias = any_mask(random, batch, heads, m, n)
     arrays = {
-        "query": numbers(random, batch, m, heads, sizes.d_k),
-        "key": numbers(random, batch, n, heads, sizes.d_k),
-        "value": numbers(random, batch, n, heads, sizes.d_v),
+        "query": numbers(random, batch, m, heads, d_k),
+        "key": numbers(random, batch, n, heads, d_k),
+        "value": numbers(random, batch, n, heads, d_v),
         "bias": None if bias is None or bias.dtype == bool else bias,
         "mask": one_of(random, None, boolean_mask(random, (batch, 1), m, n)),
     }
@@ -80,21 +77,12 @@ def timm_arguments(random):
 ARGUMENTS = {"onnx": onnx_arguments, "keras": keras_arguments, "timm": timm_arguments}
 
 
-class Sizes(NamedTuple):
-    """The sizes of a call; `group_size` query heads share a key head."""
-
-    batch: int
-    key_heads: int
-    group_size: int
-    m: int
-    n: int
-    d_k: int
-    d_v: int
-
-
 def draw_sizes(random):
-    """Draw the sizes of a call: from 1 to 3 for batch and heads, and from 1 to 6 for the others."""
-    return Sizes(*random.randint(1, 4, size=3), *random.randint(1, 7, size=4))
+    """Draw the numbers of sequences, key heads and query heads for each, then m, n, d_k and d_v.
+
+    The first three are from 1 to 3, and the others from 1 to 6.
+    """
+    return (*random.randint(1, 4, size=3), *random.randint(1, 7, size=4))
 
 
 def numbers(random, *shape):
