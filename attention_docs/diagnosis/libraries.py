@@ -87,36 +87,16 @@ def to_numpy(result: Any) -> Array:
         raise UnsupportedError(str(error)) from None
 
 
-def gradients(
-    function: Callable[..., Any],
-    library: str,
-    arguments: dict[str, Any],
-    names: list[str],
-    upstream: Any,
-) -> dict[str, Any]:
-    """Return the gradients of `sum(output * upstream)` with respect to some of the arguments.
-
-    Args:
-        function: returns the output.
-        library: the array library of the arguments.
-        arguments: the arguments of the function, by name.
-        names: the arguments whose gradients are returned.
-        upstream: the gradient with respect to the output.
-
-    Raises:
-        UnsupportedError: if the library has no automatic differentiation.
-    """
-    if library == "torch":
-        return torch_gradients(function, arguments, names, upstream)
-    if library == "jax":
-        return jax_gradients(function, arguments, names, upstream)
-    raise UnsupportedError("its library has no gradients")
-
-
 def torch_gradients(
     function: Callable[..., Any], arguments: dict[str, Any], names: list[str], upstream: Any
 ) -> dict[str, Any]:
     """Return the gradients of `sum(output * upstream)`, computed by PyTorch, by argument.
+
+    Args:
+        function: returns the output.
+        arguments: the arguments of the function, by name.
+        names: the arguments whose gradients are returned.
+        upstream: the gradient with respect to the output.
 
     Raises:
         ValueError: if an argument gets no gradient, because the function detaches it.
@@ -132,7 +112,10 @@ def torch_gradients(
 def jax_gradients(
     function: Callable[..., Any], arguments: dict[str, Any], names: list[str], upstream: Any
 ) -> dict[str, Any]:
-    """Return the gradients of `sum(output * upstream)`, computed by JAX, by argument."""
+    """Return the gradients of `sum(output * upstream)`, computed by JAX, by argument.
+
+    The arguments are those of `torch_gradients`.
+    """
     jax = importlib.import_module("jax")
     constants = {name: value for name, value in arguments.items() if name not in names}
     variables = {name: arguments[name] for name in names}
@@ -144,6 +127,9 @@ def jax_gradients(
         results = gradient(variables)
     return results
 
+
+# For each library with automatic differentiation, the function that computes gradients.
+GRADIENTS = {"torch": torch_gradients, "jax": jax_gradients}
 
 # Parts of a submodule's name that do not tell which projection it is: `q_proj` and `to_q` are Q.
 COMMON_AFFIXES = re.compile(r"proj(ection)?|linear|lin|layer|dense|weights?|^to|^w|[\d._]")

@@ -439,6 +439,8 @@ def gradients(
         raise UnsupportedError("its arguments hold more than one array")
     if interface.is_required("out"):
         raise UnsupportedError("it writes its output into an argument")
+    if library not in libraries.GRADIENTS:
+        raise UnsupportedError("its library has no gradients")
     their_names = {name: interface.names[name] for name in ("query", "key", "value")}
 
     def compute_output(**keywords: Any) -> Any:
@@ -448,8 +450,8 @@ def gradients(
     assert not isinstance(case.call, LayerCall)
     upstream_values = calling.to_layout(output_gradient(case.call), interface.output_layout)
     upstream = to_argument(upstream_values, case, library, case.dtype or interface.dtype)
-    results = libraries.gradients(
-        compute_output, library, arguments, list(their_names.values()), upstream
+    results = libraries.GRADIENTS[library](
+        compute_output, arguments, list(their_names.values()), upstream
     )
     return {
         ours: calling.from_layout(libraries.to_numpy(results[theirs]), interface.layout)
