@@ -28,7 +28,7 @@ from attention_docs.diagnosis.recipe import Call, LayerCall, attend, attend_in_h
 from attention_docs.diagnosis.report import Report, Verdict, format_report
 from attention_docs.diagnosis.worker import InProcessWorker
 from tests.conftest import environment_of_an_inner_pytest
-from tests.diagnosis.functions import unusual_numpy, unusual_unseen
+from tests.diagnosis.functions import unusual_numpy
 
 CORRECT_SOURCE = """
     import numpy as np
@@ -335,7 +335,7 @@ def test_adding_one_where_a_boolean_mask_is_false_is_wrong():
 
 
 def test_masks_are_full_for_a_function_that_does_not_broadcast():
-    report = check_in_process(unusual_unseen.full_masks)
+    report = check_in_process(unusual_numpy.full_masks)
     assert "mask (b, h, m, n): True takes part" in format_report(report)
     assert statuses(report)["padding"] == statuses(report)["mask_per_sequence"] == "ok"
 

@@ -9,26 +9,19 @@ import pytest
 from attention_docs.diagnosis import checking
 from attention_docs.diagnosis.libraries import LoadError
 from attention_docs.diagnosis.report import WRONG, format_report, format_verdict
-from tests.diagnosis.functions import (
-    faulty_numpy,
-    faulty_unseen,
-    softmax,
-    unusual_numpy,
-    unusual_unseen,
-)
+from tests.diagnosis.functions import faulty_numpy, softmax, unusual_numpy
 
 
-def functions_of(*modules):
-    """Return by name the functions for the check, and the objects with `__call__`, of modules.
+def functions_of(module):
+    """Return by name a module's functions for the check, and its objects with `__call__`.
 
-    What a module imports, classes, and helpers, which have no docstring, are left out.
+    What the module imports, classes, and helpers, which have no docstring, are left out.
     """
     functions = {}
-    for module in modules:
-        for name, value in vars(module).items():
-            is_imported = inspect.isroutine(value) and value.__module__ != module.__name__
-            if callable(value) and value.__doc__ and not inspect.isclass(value) and not is_imported:
-                functions[name] = value
+    for name, value in vars(module).items():
+        is_imported = inspect.isroutine(value) and value.__module__ != module.__name__
+        if callable(value) and value.__doc__ and not inspect.isclass(value) and not is_imported:
+            functions[name] = value
     return functions
 
 
@@ -45,8 +38,7 @@ def assert_faults_are_reported(function):
         assert fault in mistakes or fault in text
 
 
-FAULTY = functions_of(faulty_numpy, faulty_unseen)
-UNUSUAL = functions_of(unusual_numpy, unusual_unseen)
+FAULTY, UNUSUAL = functions_of(faulty_numpy), functions_of(unusual_numpy)
 
 
 @pytest.mark.thorough

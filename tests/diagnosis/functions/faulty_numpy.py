@@ -274,3 +274,254 @@ def raises_in_float32(q, k, v):
     if q.dtype != np.float64:
         q = q + None
     return softmax(scaled_scores(q, k)) @ v
+
+
+def einsum_over_queries(q, k, v):
+    """Sums the values over the queries instead of the keys. [its weights sum to]"""
+    weights = softmax(np.einsum("bhmd,bhnd->bhmn", q, k) * q.shape[-1] ** -0.5)
+    return np.einsum("bhmn,bhmd->bhnd", weights, weights @ v)
+
+
+def output_not_rescaled(q, k, v):
+    """Rescales the running sum by each new maximum, but not the output. [blocks of keys]"""
+    total, output = 0.0, 0.0
+    maximum = np.full((*q.shape[:-1], 1), -np.inf)
+    for start in range(0, k.shape[-2], 16):
+        scores = scaled_scores(q, k[..., start : start + 16, :])
+        new = np.maximum(maximum, scores.max(axis=-1, keepdims=True))
+        powers = np.exp(scores - new)
+        total = total * np.exp(maximum - new) + powers.sum(axis=-1, keepdims=True)
+        output = output + powers @ v[..., start : start + 16, :]
+        maximum = new
+    return output / total
+
+
+def backwards_in_blocks(q, k, v, causal=False):
+    """Begins with the last block, where queries that see no key subtract infinity from itself. [is nan; expected]"""
+    total, output, n = 0.0, 0.0, k.shape[-2]
+    maximum = np.full((*q.shape[:-1], 1), -np.inf)
+    rows = np.arange(q.shape[-2])[:, None]
+    with np.errstate(invalid="ignore"):
+        for start in reversed(range(0, n, 16)):
+            scores = scaled_scores(q, k[..., start : start + 16, :])
+            if causal:
+                columns = np.arange(start, min(start + 16, n))
+                scores = np.where(columns <= rows, scores, -np.inf)
+            new = np.maximum(maximum, scores.max(axis=-1, keepdims=True))
+            powers, factor = np.exp(scores - new), np.exp(maximum - new)
+            total = total * factor + powers.sum(axis=-1, keepdims=True)
+            output = output * factor + powers @ v[..., start : start + 16, :]
+            maximum = new
+        return output / total
+
+
+def causal_in_whole_blocks(q, k, v, causal=False):
+    """Hides later blocks of 16 keys, and nothing in a query's own block. [a hidden key has a weight]"""
+    scores = scaled_scores(q, k)
+    if causal:
+        rows, columns = np.arange(q.shape[-2])[:, None] // 16, np.arange(k.shape[-2]) // 16
+        scores = np.where(columns <= rows, scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def groups_by_reshape(q, k, v):
+    """Reshapes query heads to (group, key head) instead of (key head, group). [heads_tiled]"""
+    (b, h, m, d), heads = q.shape, k.shape[1]
+    grouped = q.reshape(b, h // heads, heads, m, d)
+    scores = np.einsum("bghmd,bhnd->bghmn", grouped, k) * d**-0.5
+    return np.einsum("bghmn,bhnd->bghmd", softmax(scores), v).reshape(b, h, m, -1)
+
+
+def root_of_heads_of_layout(q, k, v):
+    """Divides by the root of axis -2, which are the heads in (b, n, h, d). [divided_by_root_of_heads]"""
+    scores = np.einsum("bmhd,bnhd->bhmn", q, k) / math.sqrt(q.shape[-2])
+    return np.einsum("bhmn,bnhd->bmhd", softmax(scores), v)
+
+
+def infinite_in_half(q, k, v, mask=None):
+    """Multiplies the mask's complement by -1e9, which is infinite in float16. [mask_times_infinity]"""
+    scores = scaled_scores(q, k)
+    with np.errstate(invalid="ignore", over="ignore"):
+        if mask is not None:
+            scores = scores + (1 - mask).astype(q.dtype) * np.float64(-1e9).astype(q.dtype)
+        return softmax(scores) @ v
+
+
+def half_open_window(q, k, v, window_size=(-1, -1)):
+    """Takes -1, which means no limit, for a number if the other side has a limit. [open_window_as_number]"""
+    scores = scaled_scores(q, k)
+    if window_size != (-1, -1):
+        distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
+        left, right = window_size
+        scores = np.where((-left <= distance) & (distance <= right), scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def mask_in_place(q, k, v, mask=None, is_causal=False):
+    """Joins the causal mask to the caller's mask in place. [changes its input]"""
+    scores = scaled_scores(q, k)
+    causal = np.tri(*scores.shape[-2:], dtype=bool)
+    if mask is None:
+        mask = causal if is_causal else np.ones_like(causal)
+    elif is_causal:
+        mask &= causal
+    return softmax(np.where(mask, scores, -np.inf)) @ v
+
+
+class Cache:
+    """The keys and values of earlier calls."""
+
+    def __init__(self):
+        self.key = self.value = None
+
+
+def keeps_keys(q, k, v, cache=Cache()):  # noqa: B008 -- the fault
+    """Appends to a cache that is never emptied. [depends on earlier calls]"""
+    if cache.key is not None and (cache.key.shape, cache.value.shape) == (k.shape, v.shape):
+        k = np.concatenate([cache.key, k], axis=2)
+        v = np.concatenate([cache.value, v], axis=2)
+    cache.key, cache.value = k, v
+    return softmax(scaled_scores(q, k)) @ v
+
+
+CAUSAL = np.tri(64, dtype=bool)
+
+
+def short_buffer(q, k, v, causal=False):
+    """Keeps a causal mask for at most 64 positions. [ValueError]"""
+    scores, (m, n) = scaled_scores(q, k), (q.shape[-2], k.shape[-2])
+    return softmax(np.where(CAUSAL[:m, :n], scores, -np.inf) if causal else scores) @ v
+
+
+def unpacked_in_other_order(x, W_qkv, W_o, num_heads):
+    """Unpacks the keys before the queries. [query_and_key_weights_swapped]"""
+    b, n, d = x.shape
+    rows = (x @ W_qkv).reshape(b, n, 3, num_heads, -1)
+    k, q, v = np.moveaxis(rows, 2, 0).swapaxes(2, 3)
+    return (softmax(scaled_scores(q, k)) @ v).swapaxes(1, 2).reshape(b, n, d) @ W_o
+
+
+def layer_with_root_of_model(x, w_q, w_k, w_v, w_o, n_heads):
+    """Divides by the root of the embedding's width. [divided_by_root_of_d_model]"""
+    b, n, d = x.shape
+    q, k, v = ((x @ w).reshape(b, n, n_heads, -1).swapaxes(1, 2) for w in (w_q, w_k, w_v))
+    weights = softmax(q @ k.swapaxes(-1, -2) / math.sqrt(d))
+    return (weights @ v).swapaxes(1, 2).reshape(b, n, d) @ w_o
+
+
+def padding_zeroes_values(q, k, v, key_padding_mask=None):
+    """Zeroes the values of padding instead of hiding its keys. [mask_after_softmax]"""
+    if key_padding_mask is not None:
+        v = v * key_padding_mask[:, None, :, None]
+    return softmax(scaled_scores(q, k)) @ v
+
+
+def bottom_right_off_by_one(q, k, v, causal=False):
+    """Aligns the causal mask bottom-right, one position too far. [causal_shows_next_position]"""
+    scores = scaled_scores(q, k)
+    m, n = scores.shape[-2:]
+    visible = np.tri(m, n, n - m + 1, dtype=bool) | (not causal)
+    return softmax(np.where(visible, scores, -np.inf)) @ v
+
+
+def window_wider_with_more_keys(q, k, v, window=None):
+    """Shows one key too many on the left if there are more keys. [window_left_too_wide]"""
+    scores = scaled_scores(q, k)
+    (m, n), (left, right) = scores.shape[-2:], window or (None, None)
+    distance = np.arange(n) - np.arange(m)[:, None]
+    if left is not None:
+        scores = np.where(distance >= -left - (n > m), scores, -np.inf)
+    if right is not None:
+        scores = np.where(distance <= right, scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def bias_of_other_heads(q, k, v, bias=None):
+    """Gives the heads their biases in reversed order. [float_mask_per_head]"""
+    scores = scaled_scores(q, k)
+    return softmax(scores if bias is None else scores + bias[..., ::-1, :, :]) @ v
+
+
+def bias_lost_under_causal(q, k, v, bias=None, is_causal=False):
+    """Lets the causal mask replace the bias. [bias_ignored]"""
+    scores = scaled_scores(q, k)
+    if is_causal:
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+    elif bias is not None:
+        scores = scores + bias
+    return softmax(scores) @ v
+
+
+def in_groups(q, heads):
+    b, h, m, d = q.shape
+    return q.reshape(b, heads, h // heads, m, d)
+
+
+def causal_over_folded_groups(q, k, v, is_causal=False):
+    """Folds a group into the rows, and masks these as one sequence. [grouped_heads_causal]"""
+    scores = scaled_scores(q.reshape(*k.shape[:2], -1, q.shape[-1]), k)
+    if is_causal:
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+    return (softmax(scores) @ v).reshape(*q.shape[:-1], -1)
+
+
+def masks_of_other_groups(q, k, v, mask=None):
+    """Reshapes the masks of heads to (group, key head) instead of (key head, group). [grouped_heads_mask]"""
+    scores = scaled_scores(in_groups(q, k.shape[1]), k[:, :, None])
+    if mask is not None:
+        mask = np.broadcast_to(mask, (*q.shape[:3], k.shape[2]))
+        mask = mask.reshape(len(q), -1, *scores.shape[1:2], *mask.shape[2:]).swapaxes(1, 2)
+        scores = np.where(mask, scores, -np.inf)
+    return (softmax(scores) @ v[:, :, None]).reshape(*q.shape[:-1], -1)
+
+
+def mask_without_axis_of_groups(q, k, v, mask=None):
+    """Gives the scores an axis of groups, but not the mask. [ValueError]"""
+    grouped = k.shape[1] < q.shape[1]
+    scores = (
+        scaled_scores(in_groups(q, k.shape[1]), k[:, :, None]) if grouped else scaled_scores(q, k)
+    )
+    weights = softmax(scores if mask is None else np.where(mask, scores, -np.inf))
+    return (weights @ (v[:, :, None] if grouped else v)).reshape(*q.shape[:-1], -1)
+
+
+def scaled_twice_in_half(q, k, v):
+    """Scales queries and scores in float16. [times the right ones]"""
+    if q.dtype == np.float16:
+        q = q * q.dtype.type(q.shape[-1] ** -0.5)
+    return softmax(scaled_scores(q, k)).astype(q.dtype) @ v
+
+
+def window_over_folded_groups(q, k, v, window=None):
+    """Folds a group into the rows, and counts the window over all of them. [grouped_heads_window]"""
+    scores = scaled_scores(q.reshape(*k.shape[:2], -1, q.shape[-1]), k)
+    if window is not None:
+        distance = np.arange(scores.shape[-1]) - np.arange(scores.shape[-2])[:, None]
+        left, right = (np.inf if limit is None else limit for limit in window)
+        scores = np.where((distance >= -left) & (distance <= right), scores, -np.inf)
+    return (softmax(scores) @ v).reshape(*q.shape[:-1], -1)
+
+
+def bias_of_first_in_group(q, k, v, bias=None):
+    """Gives a group of heads the bias of its first one. [grouped_heads_float_mask]"""
+    heads = k.shape[1]
+    scores = scaled_scores(in_groups(q, heads), k[:, :, None])
+    if bias is not None:
+        bias = np.broadcast_to(bias, (*q.shape[:3], k.shape[2]))
+        scores = scores + bias[:, :: q.shape[1] // heads, None]
+    return (softmax(scores) @ v[:, :, None]).reshape(*q.shape[:-1], -1)
+
+
+def cap_by_default_scale(q, k, v, scale=None, softcap=None):
+    """Caps the scores with the default scale, and applies the given one afterwards. [softcap_scale]"""
+    scores = scaled_scores(q, k)
+    if softcap is not None:
+        scores = softcap * np.tanh(scores / softcap)
+    return softmax(scores if scale is None else scores * scale * math.sqrt(q.shape[-1])) @ v
+
+
+def bias_early_in_fewer_bits(q, k, v, bias=None):
+    """Adds the bias before the scale, unless in float64. [float32_float_mask]"""
+    if bias is not None and q.dtype != np.float64:
+        return softmax((q @ np.swapaxes(k, -1, -2) + bias) * q.shape[-1] ** -0.5) @ v
+    return softmax(scaled_scores(q, k) if bias is None else scaled_scores(q, k) + bias) @ v
