@@ -49,13 +49,12 @@ def reverse(
     return Batch(one_hot(tokens, vocabulary), one_hot(tokens[:, ::-1], vocabulary))
 
 
-def induction(
-    random_state: RandomState, batch_size: int = 32, length: int = 8, vocabulary: int = 9
-) -> Batch:
+def induction(random_state: RandomState, batch_size: int = 32) -> Batch:
     """Draw sequences that end with an earlier token; the target is the token that followed it.
 
     All other tokens differ, and the position of the first occurrence is drawn at random.
     """
+    length, vocabulary = 8, 9
     # The order of random numbers is a random permutation of the vocabulary.
     permutations = numpy.argsort(random_state.random_sample((batch_size, vocabulary)), axis=1)
     distinct = permutations[:, : length - 1]
@@ -68,18 +67,13 @@ def induction(
     return Batch(one_hot(tokens, vocabulary), targets)
 
 
-def walk(
-    random_state: RandomState,
-    batch_size: int = 32,
-    length: int = 8,
-    vocabulary: int = 6,
-    shift: int = 1,
-) -> Batch:
+def walk(random_state: RandomState, batch_size: int = 32, shift: int = 1) -> Batch:
     """Draw random walks around a circle of tokens; the target at a position is the next token.
 
     Steps of one and two are equally likely, so no model can expect a mean loss below log 2. With a
     shift of 0 the target is the token itself.
     """
+    length, vocabulary = 8, 6
     start = random_state.randint(0, vocabulary, (batch_size, 1))
     steps = random_state.randint(1, 3, (batch_size, length))
     tokens = numpy.cumsum(numpy.concatenate([start, steps], axis=1), axis=1) % vocabulary

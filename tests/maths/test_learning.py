@@ -179,7 +179,7 @@ def test_induction_repeats_no_token_but_the_last():
 
 def test_induction_repeats_a_token_of_any_position():
     """A fixed position could be learned without attention."""
-    tokens, _ = tokens_of(induction(RandomState(0), batch_size=300, length=8))
+    tokens, _ = tokens_of(induction(RandomState(0), batch_size=300))
     first_occurrences = {sequence.index(sequence[-1]) for sequence in tokens.tolist()}
     assert first_occurrences == {0, 1, 2, 3, 4, 5}
 
@@ -191,7 +191,7 @@ def test_walk_targets_are_the_next_tokens():
 
 def test_walk_targets_are_one_or_two_tokens_ahead():
     vocabulary = 6
-    tokens, answers = tokens_of(walk(RandomState(0), vocabulary=vocabulary))
+    tokens, answers = tokens_of(walk(RandomState(0)))
     assert set(np.unique((answers - tokens) % vocabulary)) == {1, 2}
 
 
