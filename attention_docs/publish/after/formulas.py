@@ -18,6 +18,7 @@ from attention_docs.arrays import Array
 from attention_docs.publish.after.symbols import short_formula
 from attention_docs.publish.cache import files_digest
 from attention_docs.publish.errors import PublishError
+from attention_docs.publish.inserts import FORMULA
 from attention_docs.publish.node import run_node
 from attention_docs.publish.page_files import PageFile
 from attention_docs.publish.project import Project
@@ -29,11 +30,7 @@ MACROS = {rf"\{role}": rf"\htmlClass{{{role}}}{{#1}}" for role in ROLES}
 # The second argument is for the MathML, where KaTeX supports no attribute but href.
 MACROS[r"\from"] = r"\html@mathml{\htmlData{val=#1}{#2}}{\href{#1}{#2}}"
 MACROS[r"\computed"] = r"\html@mathml{\htmlData{computed=}{#1}}{\href{computed}{#1}}"
-PENDING = re.compile(
-    r'<(?P<tag>span|div) class="arithmatex">'
-    r"\\(?P<open>[(\[])(?P<tex>.*?)\\[)\]]</(?P=tag)>(?P<punctuation>[.,;:?!)]*)",
-    re.DOTALL,
-)
+PENDING = re.compile(rf"{FORMULA.pattern}(?P<punctuation>[.,;:?!)]*)", re.DOTALL)
 MATRIX = re.compile(r"\\val\{(?P<reference>[^{}]*)\}(?P<transposed>\^\\top)?")
 TRANSPOSE = '<span class="transposed" role="img" aria-label="transposed">⊤</span>'
 # TeX drops the space of a relation, like =, at the start or end of a formula. The empty groups keep
@@ -78,7 +75,7 @@ class Matrix(NamedTuple):
 
 def parse_pending(pending: re.Match[str]) -> Formula:
     """Return the formula of a match of PENDING."""
-    return Formula(unescape(pending["tex"]).strip(), pending["open"] == "[")
+    return Formula(unescape(pending["tex"]).strip(), pending["tag"] == "div")
 
 
 def formulas(page: str) -> list[Formula]:
