@@ -14,6 +14,7 @@ import numpy as np
 
 from attention_docs.examples.course_sentence import THEY
 from attention_docs.publish.before.figures.claims import claim
+from attention_docs.publish.before.figures.drawings.sentence import radio
 from attention_docs.publish.before.values import StepsOf, look_up_array, look_up_labels
 from attention_docs.render.figures import Panel, cells, figure
 from attention_docs.render.figures.scales import scale_of
@@ -34,7 +35,6 @@ PANEL_HTML = """\
 <div class="stages by-hand">{by_hand}</div>
 <div class="stages learned"><p>{note}</p>{learned}</div>
 <label class="all"><input type="checkbox">all steps</label></details></aside>"""
-CHOICE_HTML = '<label><input type="radio" name="matrices" value="{value}"{checked}>{text}</label>'
 CHOICES = {"by-hand": "set by hand", "learned": "learned"}
 # What the learned matrices share with those set by hand, which the build checks, and what not.
 SAME_AS_BY_HAND = "As by hand, <em>they</em> looks mostly at the first noun."
@@ -337,7 +337,7 @@ def side_panel(name: str, steps_of: StepsOf, add_insert: Callable[[str], str]) -
 def switch_html(chosen: str) -> str:
     """Return the choice between the matrices set by hand and the learned ones."""
     return "".join(
-        CHOICE_HTML.format(value=value, text=text, checked=" checked" if value == chosen else "")
+        f"<label>{radio('matrices', value, is_checked=value == chosen)}{text}</label>"
         for value, text in CHOICES.items()
     )
 
