@@ -32,7 +32,7 @@ IN_A_PLANE = [
 
 
 def space():
-    return figure(scatter_3d("Space", ("east", "north", "up"), IN_SPACE, (2, 1, 3)), "Space")
+    return scatter_3d("Space", ("east", "north", "up"), IN_SPACE, (2, 1, 3))
 
 
 def plane():
@@ -141,7 +141,7 @@ def test_points_in_space_have_lines_to_the_floor():
 
 def test_legend_shows_the_markers_of_each_set():
     sets = [Points(name, [[i, 0, 0]], [name.upper()], "key") for i, name in enumerate("abcd")]
-    picture = figure(scatter_3d("Space", "xyz", sets, (4, 1, 1)), "Space")
+    picture = scatter_3d("Space", "xyz", sets, (4, 1, 1))
     paths = [shape for shape in shapes(picture) if shape.kind == "path"]
     legend = [path for path in paths if "transform" in path.attributes and not path.tooltip]
     outlines = [marker.attributes["d"] for marker in legend]

@@ -14,9 +14,11 @@ from attention_docs.render.figures import arguments
 from attention_docs.render.figures.chart import MARKERS
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
+    Html,
     Panel,
     colour,
     element,
+    figure,
     heading,
     label,
     text_node,
@@ -68,9 +70,7 @@ class Points(NamedTuple):
     outlined: bool = False
 
 
-def scatter_3d(
-    name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]
-) -> Panel:
+def scatter_3d(name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]) -> Html:
     """Draw points in space above a floor, each with a vertical line down to it.
 
     Args:
@@ -102,8 +102,8 @@ def scatter_3d(
         body += _draw_feet(points, to_paper)
         body += _draw_labelled_markers(style, points, to_paper)
     body += legend
-    height = legend_y + LINE_HEIGHT
-    return Panel(width, height, "".join(body), _describe(name, sets), _json(axes, sets))
+    panel = Panel(width, legend_y + LINE_HEIGHT, "".join(body), _describe(name, sets))
+    return figure(panel, name, points=_json(axes, sets))
 
 
 def scatter_2d(

@@ -60,8 +60,6 @@ class Panel(NamedTuple):
     height: float
     body: str
     description: str
-    # Points in space as JSON, which the page's script redraws when the reader turns the drawing.
-    points: str | None = None
     # For screen readers, if the panel is one of several in a figure.
     name: str = ""
 
@@ -173,10 +171,16 @@ def text_width(text: str) -> float:
     return CHARACTER_WIDTH * (len(typeset_text) - marks / 2)
 
 
-def figure(panel: Panel, name: str, css_class: str = "drawing") -> Html:
+def figure(panel: Panel, name: str, css_class: str = "drawing", points: str | None = None) -> Html:
     """Return a panel as a finished figure with a name and a description for screen readers.
 
     The id is a digest of the content, so it is reproducible and unique within a page.
+
+    Args:
+        panel: the drawing.
+        name: the name.
+        css_class: the class of the SVG.
+        points: points in space as JSON, which the page's script redraws when the reader turns them.
 
     Raises:
         ValueError: if there is no name or no description.
@@ -203,7 +207,7 @@ def figure(panel: Panel, name: str, css_class: str = "drawing") -> Html:
             font_size=FONT_SIZE,
             text_anchor="middle",
             fill="currentColor",
-            data_points=panel.points,
+            data_points=points,
             style=f"min-width: {round(MIN_SCALE * width)}px",
         )
     )

@@ -279,7 +279,7 @@ def plane_figure(name: str, inputs: Sequence[Points], steps: Steps) -> Html:
 def space_figure(name: str, steps: Steps, size: Sequence[int]) -> Html:
     """Draw the values and outputs in space, on axes from 0 to the given sizes."""
     _, features = words_of(steps["V"])
-    return figure(scatter_3d(name, features, outputs_and_values(steps), size), name)
+    return scatter_3d(name, features, outputs_and_values(steps), size)
 
 
 @site_figure
