@@ -23,7 +23,7 @@ from attention_docs.diagnosis.explaining import (
     first_wrong_step,
     with_identity_values,
 )
-from attention_docs.diagnosis.mistakes import TRUE_HIDES
+from attention_docs.diagnosis.mistakes import CONVENTIONS
 from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.report import NOT_SUPPORTED, OK, ON_PURPOSE, WRONG, Report, Verdict
 from attention_docs.diagnosis.shrinking import example_code, smallest_failing_case
@@ -136,7 +136,8 @@ def note_inverted_mask(verdict: Verdict, expect: str | None) -> Verdict:
     """
     if verdict.case.name not in ("boolean_mask", "padding") or verdict.status != OK:
         return verdict
-    return replace(verdict, status=WRONG if expect else ON_PURPOSE, reason=TRUE_HIDES.summary)
+    reason = CONVENTIONS["true_hides"].summary
+    return replace(verdict, status=WRONG if expect else ON_PURPOSE, reason=reason)
 
 
 def judge(

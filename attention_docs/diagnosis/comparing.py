@@ -1,6 +1,5 @@
 """Compare results, within rounding, with the expected results or a mistake's results."""
 
-import itertools
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
@@ -117,11 +116,9 @@ def is_representable(array: Array, bits: int) -> bool:
 
 def possible_conventions(case: Case) -> Iterator[tuple[Convention, ...]]:
     """Yield the conventions that may apply to a case, and each compatible pair of them."""
-    conventions = [convention for convention in CONVENTIONS if convention.name in case.conventions]
+    conventions = [CONVENTIONS[name] for name in CONVENTIONS if name in case.conventions]
     yield from ((convention,) for convention in conventions)
-    for first, second in itertools.combinations(conventions, 2):
-        if not first.changes.keys() & second.changes.keys():
-            yield first, second
+    yield from compatible_pairs(conventions)
 
 
 @cache
@@ -206,6 +203,6 @@ def explaining_pairs(case: Case, outcome: Outcome, interface: Interface) -> Iter
     """
     if not np.isfinite(outcome.results["output"]).all():
         return
-    for pair in compatible_pairs():
+    for pair in compatible_pairs(MISTAKES):
         if explains(case, outcome, pair, interface) and changes_output(case, pair):
             yield pair

@@ -1,15 +1,17 @@
-"""The catalogue of mistakes: how each changes attention; `mistakes.csv` has the texts.
+"""The catalogue of mistakes and conventions: how each changes attention.
 
 A mistake replaces one or two steps of `recipe.attend`, so mistakes that replace different steps can
-be combined. A convention is a replacement that some libraries make on purpose.
+be combined. A convention is a replacement that some libraries make on purpose. `mistakes.csv` and
+`conventions.csv` have the texts.
 """
 
 import csv
 import itertools
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 
@@ -60,6 +62,9 @@ class Convention:
     name: str
     summary: str
     changes: StepFunctions
+
+
+Deviation = TypeVar("Deviation", Mistake, Convention)
 
 
 def append_zero_key(call: Call) -> Call:
@@ -435,89 +440,51 @@ CHANGES: dict[str, StepFunctions] = {
     "no_output_projection": {"project_out": lambda merged, project: merged},
 }
 
-CATALOGUE = (Path(__file__).parent / "mistakes.csv").read_text(encoding="utf-8")
-MISTAKES = [
-    Mistake(row["name"], row["summary"], row["fix"], CHANGES[row["name"]], row["section"])
-    for row in csv.DictReader(CATALOGUE.splitlines())
-]
-
-TRUE_HIDES = Convention(
-    name="true_hides",
-    summary="True hides a key, as in PyTorch's MultiheadAttention",
-    changes=with_mask(np.logical_not),
-)
-CONVENTIONS = [
-    TRUE_HIDES,
-    Convention(
-        name="bottom_right",
-        summary="its causal mask is aligned bottom-right, as in FlashAttention",
-        changes=with_causal_mask(
-            lambda call: call.distance <= call.key.shape[-2] - call.query.shape[-2]
-        ),
+CONVENTION_CHANGES: dict[str, StepFunctions] = {
+    "true_hides": with_mask(np.logical_not),
+    "bottom_right": with_causal_mask(
+        lambda call: call.distance <= call.key.shape[-2] - call.query.shape[-2]
     ),
-    Convention(
-        name="keys_after_mask_visible",
-        summary="keys after the last column of a mask are visible",
-        changes={"mask": lambda call: recipe.padded_mask(call, padding=True)},
-    ),
-    Convention(
-        name="zero_is_a_softcap",
-        summary="a softcap of 0 does not mean none, but makes all scores 0",
-        changes={
-            "softcap": lambda scores, call: (
-                scores if call.softcap is None else call.softcap * np.tanh(scores / call.softcap)
-            )
-        },
-    ),
-    Convention(
-        name="window_bottom_right",
-        summary="its window is aligned bottom-right, as in FlashAttention",
-        changes={"window": bottom_right_window},
-    ),
-    Convention(
-        name="causal_not_for_one_query",
-        summary="is_causal hides nothing from a single query, which counts as the last one",
-        changes={
-            "causal": lambda call: (
-                recipe.all_visible(call) if call.query.shape[-2] == 1 else recipe.causal_mask(call)
-            )
-        },
-    ),
-    Convention(
-        name="nan_for_negative_scale",
-        summary="a negative scale beside a mask gives NaN, because it is applied after the mask",
-        changes=CHANGES["scaled_after_mask"],
-    ),
-    Convention(
-        name="root_of_scale",
-        summary="it multiplies queries and keys by the square root of the scale, as in ONNX",
-        changes={"scale": lambda call: np.sqrt(recipe.effective_scale(call)) ** 2},
-    ),
-    Convention(
-        name="nan_for_fully_masked_row",
-        summary="a fully masked row gives NaN, as in the plain formula",
-        changes=with_fully_masked_weights(lambda visible: np.nan),
-    ),
-    Convention(
-        name="mean_for_fully_masked_row",
-        summary="a fully masked row gives the mean of all values, as with -1e9 in place of -inf",
-        changes=with_fully_masked_weights(lambda visible: 1 / visible.shape[-1]),
-    ),
-    Convention(
-        name="unmasked_for_fully_masked_row",
-        summary="a fully masked row counts as unmasked, as where -1e9 is added in place of -inf",
-        changes={
-            "hide": lambda scores, visible, call: recipe.hide(
-                scores, visible | ~visible.any(axis=-1, keepdims=True), call
-            )
-        },
-    ),
-]
+    "keys_after_mask_visible": {"mask": lambda call: recipe.padded_mask(call, padding=True)},
+    "zero_is_a_softcap": {
+        "softcap": lambda scores, call: (
+            scores if call.softcap is None else call.softcap * np.tanh(scores / call.softcap)
+        )
+    },
+    "window_bottom_right": {"window": bottom_right_window},
+    "causal_not_for_one_query": {
+        "causal": lambda call: (
+            recipe.all_visible(call) if call.query.shape[-2] == 1 else recipe.causal_mask(call)
+        )
+    },
+    "nan_for_negative_scale": CHANGES["scaled_after_mask"],
+    "root_of_scale": {"scale": lambda call: np.sqrt(recipe.effective_scale(call)) ** 2},
+    "nan_for_fully_masked_row": with_fully_masked_weights(lambda visible: np.nan),
+    "mean_for_fully_masked_row": with_fully_masked_weights(lambda visible: 1 / visible.shape[-1]),
+    "unmasked_for_fully_masked_row": {
+        "hide": lambda scores, visible, call: recipe.hide(
+            scores, visible | ~visible.any(axis=-1, keepdims=True), call
+        )
+    },
+}
 
 
-def compatible_pairs() -> Iterator[tuple[Mistake, Mistake]]:
-    """Yield each pair of mistakes that have no step in common, so that both can be made."""
-    for first, second in itertools.combinations(MISTAKES, 2):
+def rows_of(file_name: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of a table beside this module, by the names of its columns."""
+    text = (Path(__file__).parent / file_name).read_text(encoding="utf-8")
+    yield from csv.DictReader(text.splitlines())
+
+
+MISTAKES = [Mistake(changes=CHANGES[row["name"]], **row) for row in rows_of("mistakes.csv")]
+CONVENTIONS = {
+    row["name"]: Convention(changes=CONVENTION_CHANGES[row["name"]], **row)
+    for row in rows_of("conventions.csv")
+}
+
+
+def compatible_pairs(deviations: Iterable[Deviation]) -> Iterator[tuple[Deviation, Deviation]]:
+    """Yield each pair that has no step in common, so that both can be made."""
+    for first, second in itertools.combinations(deviations, 2):
         if not first.changes.keys() & second.changes.keys():
             yield first, second
 

@@ -23,7 +23,7 @@ from attention_docs.diagnosis.calling import Interface, Settings
 from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.comparing import typical_case
 from attention_docs.diagnosis.libraries import LoadError
-from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, TRUE_HIDES, mistake_named
+from attention_docs.diagnosis.mistakes import CONVENTIONS, MISTAKES, mistake_named
 from attention_docs.diagnosis.recipe import Call, LayerCall, attend, attend_in_heads
 from attention_docs.diagnosis.report import Report, Verdict, format_report
 from attention_docs.diagnosis.worker import InProcessWorker
@@ -121,10 +121,6 @@ def reasons(report):
 def named_mistakes(report):
     """Return the names of the mistakes that explain any case."""
     return {mistake.name for verdict in report.verdicts for mistake in verdict.mistakes}
-
-
-def convention_named(name):
-    return next(convention for convention in CONVENTIONS if convention.name == name)
 
 
 def test_adding_minus_1e9_for_a_mask_is_on_purpose():
@@ -300,13 +296,13 @@ def test_mistake_in_some_cases_names_a_case_without_it():
     ],
 )
 def test_convention_is_on_purpose(name, case):
-    report = check_in_process(attention_with(convention_named(name).changes))
+    report = check_in_process(attention_with(CONVENTIONS[name].changes))
     assert report.is_correct
     assert statuses(report)[case] == "on purpose"
 
 
 def test_inverted_mask_is_detected_and_used_in_other_cases():
-    report = check_in_process(attention_with(TRUE_HIDES.changes))
+    report = check_in_process(attention_with(CONVENTIONS["true_hides"].changes))
     assert report.interface.mask == "hide"
     assert report.is_correct
     assert statuses(report)["fully_masked_row"] == "ok"
@@ -660,7 +656,7 @@ def test_skipped_feature_is_not_judged(in_process, write_target):
 
 @pytest.mark.parametrize(("library", "is_correct"), [("flash", True), ("torch", False)])
 def test_convention_is_correct_only_if_the_expected_library_has_it(library, is_correct):
-    attention = attention_with(convention_named("bottom_right").changes)
+    attention = attention_with(CONVENTIONS["bottom_right"].changes)
     # Scaling late, which exceeds the range of float16, is not a convention of either library.
     report = checking.check(attention, Settings("numpy"), expect=library, skip=("float16",))
     assert report.is_correct is is_correct

@@ -5,7 +5,7 @@ import pytest
 
 from attention_docs.diagnosis.cases import CASES, expected_steps
 from attention_docs.diagnosis.comparing import output_with
-from attention_docs.diagnosis.mistakes import CHANGES, CONVENTIONS, MISTAKES
+from attention_docs.diagnosis.mistakes import CHANGES, CONVENTION_CHANGES, CONVENTIONS, MISTAKES
 from attention_docs.diagnosis.recipe import CORRECT_STEPS, Call, LayerCall, attend, attend_in_heads
 from attention_docs.multi_head import MultiHeadAttention
 
@@ -53,7 +53,7 @@ def test_outputs_of_mistakes_are_unique():
 
 
 def test_names_are_unique():
-    names = [deviation.name for deviation in (*MISTAKES, *CONVENTIONS)]
+    names = [*(mistake.name for mistake in MISTAKES), *CONVENTIONS]
     assert len(set(names)) == len(names)
 
 
@@ -61,8 +61,9 @@ def test_summaries_are_unique():
     assert len({mistake.summary for mistake in MISTAKES}) == len(MISTAKES)
 
 
-def test_catalogue_has_every_mistake():
+def test_catalogue_has_every_mistake_and_convention():
     assert CHANGES.keys() == {mistake.name for mistake in MISTAKES}
+    assert CONVENTION_CHANGES.keys() == CONVENTIONS.keys()
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda mistake: mistake.name)
