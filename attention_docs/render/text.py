@@ -41,7 +41,8 @@ def as_text(result: Array | Mapping[str, Array]) -> str:
         lines = []
         for name, value in flattened(result):
             array = to_displayable(f"result[{name!r}]", value)
-            lines += [f"{name} {shape_text(array)}", as_text(array)]
+            shape = " x ".join(map(str, array.shape)) or "number"
+            lines += [f"{name} {shape}", as_text(array)]
         return "\n".join(lines)
     return _format_array(to_displayable("result", result), indent=1)
 
@@ -59,11 +60,6 @@ def flattened(result: Any) -> Iterator[tuple[str, Array]]:
             yield from ((f"{name}.{inner}", array) for inner, array in flattened(value))
         else:
             yield name, value
-
-
-def shape_text(array: Array) -> str:
-    """Return the shape of an array as text: `3 x 4`, or `number` for a scalar."""
-    return " x ".join(map(str, array.shape)) or "number"
 
 
 def _format_array(array: np.ndarray, indent: int) -> str:
