@@ -152,6 +152,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     return {name: xp.asarray(array) for name, array in computed.items()}
 
 
+@cache
 def learning_curve(
     name: str,
     model: Model,
@@ -166,22 +167,12 @@ def learning_curve(
     The steps are called `name` and `name`_accuracy. The initial embeddings are multiplied by
     `embedding_scale`. The weights can be tested in another model or on another task.
     """
-    results = evaluate_checkpoints(
-        model, task, embedding_scale, test_model or model, test_task or task
-    )
+    test = (test_task or task)(RandomState(2), batch_size=256)
+    training_steps = 250 if task is induction else 100
+    run = checkpoints(model, task, training_steps, embedding_scale)
+    results = [evaluate(test_model or model, weights, test) for weights in run]
     losses, accuracies = zip(*results, strict=True)
     return {name: numpy.array(losses), f"{name}_accuracy": numpy.array(accuracies)}
-
-
-@cache
-def evaluate_checkpoints(
-    model: Model, task: Task, embedding_scale: float, test_model: Model, test_task: Task
-) -> list[tuple[float, int]]:
-    """Return the test loss and the percentage of right tokens at each checkpoint of a training."""
-    test = test_task(RandomState(2), batch_size=256)
-    steps = 250 if task is induction else 100
-    run = checkpoints(model, task, steps, embedding_scale)
-    return [evaluate(test_model, weights, test) for weights in run]
 
 
 @cache
