@@ -7,6 +7,7 @@ from attention_docs import examples
 from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS
 from attention_docs.publish.before.values import look_up_array
 from attention_docs.render.numbers import short_number
+from tests.browser.live.test_cards_and_edits import press_bar_button
 from tests.browser.test_every_page import A4, SMALL_FIGURE_TEXT
 from tests.conftest import ROOT
 from tests.live.replay import replay
@@ -159,7 +160,7 @@ def test_side_panel_shows_the_probabilities_after_an_edit(open_page, window):
     assert [text for text, _ in bars] == [short_number(p) for p in probabilities]
     np.testing.assert_allclose([width for _, width in bars], probabilities, atol=2e-4)
     assert bars != before
-    visit.page.locator(f"{BAR} button", has_text="Reset").click()
+    press_bar_button(visit, "Reset")
     assert visit.page.evaluate(BARS) == before
 
 
@@ -249,8 +250,8 @@ def test_page_on_learning_starts_with_the_learned_model_and_keeps_it(open_page):
     visit = open_page("course/learned", **WIDE)
     assert shows(visit, LEARNED)
     visit.page.get_by_label("rate").first.press("ArrowRight")
-    visit.page.wait_for_selector(BAR)
-    visit.page.wait_for_timeout(500)
+    visit.page.wait_for_selector(".live-changed", state="attached")
+    visit.wait_for_rest()
     assert shows(visit, LEARNED)
 
 

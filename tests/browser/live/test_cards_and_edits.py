@@ -106,6 +106,11 @@ def start_editing(visit):
     visit.page.wait_for_selector(BAR)
 
 
+def wait_for_fields(visit):
+    """Wait until all fields are there, which is when the bar gets a status."""
+    visit.wait_until(f"document.querySelector('{STATUS}')?.textContent")
+
+
 def edit(visit, number):
     """Start editing, and type another first number of X."""
     start_editing(visit)
@@ -574,7 +579,7 @@ def test_walkthrough_includes_shared_literals(open_page):
 
 def test_field_chosen_while_the_editor_opens_keeps_the_focus(visit):
     visit.page.evaluate(FOCUS_LAST_FIELD)
-    visit.wait_until("document.querySelector('.live-bar [role=status]')?.textContent")
+    wait_for_fields(visit)
     visit.wait_for_rest()
     assert visit.page.evaluate(
         "document.activeElement === [...document.querySelectorAll('.live-field')].at(-1)"

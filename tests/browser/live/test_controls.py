@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 
 from attention_docs import examples
 from attention_docs.render.numbers import drawn_number, html_number, number, short_number
+from tests.browser.live.test_cards_and_edits import press_bar_button
 from tests.browser.visit import HORIZONTAL_OVERFLOW
 from tests.conftest import ROOT
 from tests.live.replay import replay
@@ -157,7 +158,7 @@ def test_slider_responds_to_keys_undo_address_and_done(open_page):
     assert slider.input_value() == "2"
     visit.page.reload()
     visit.wait_until("document.querySelector('[data-control=slider]').value === '2'")
-    visit.page.locator(f"{BAR} button", has_text="Done").click()
+    press_bar_button(visit, "Done")
     visit.wait_until("location.hash === ''")
     assert slider.input_value() == "1"
 
@@ -227,7 +228,7 @@ def test_arrow_is_dragged_to_the_nearest_stop_in_one_undo_step(open_page):
     moved = handle.bounding_box()
     assert moved["x"] - box["x"] == pytest.approx(to_stop, abs=1)
     assert visit.page.locator(SLIDER).first.get_attribute("aria-valuetext") == "-1.75"
-    visit.page.locator(f"{BAR} button", has_text="Undo").click()
+    press_bar_button(visit, "Undo")
     visit.wait_until("location.hash === ''")
 
 
@@ -274,5 +275,5 @@ def test_choosing_a_mask_dims_no_sentence_about_the_mask_of_the_page(open_page):
     visit = open_page("course/mask")
     visit.page.locator(CHOICES, has_text="prefix").click()
     visit.wait_until("document.querySelector('.try .live-changed')")
-    visit.page.wait_for_timeout(300)
+    visit.wait_for_rest()
     assert visit.page.locator(".live-dimmed").count() == 0

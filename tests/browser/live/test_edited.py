@@ -6,10 +6,10 @@ import pytest
 
 from attention_docs.render.code import numpy_steps
 from attention_docs.render.latex import latex_steps
-from tests.browser.live.test_cards_and_edits import edited_x
+from tests.browser.live.test_cards_and_edits import BAR, edited_x, press_bar_button
 from tests.live.replay import replay
 
-BAR, FIELDS, TRY = ".live-bar", ".live-field", ".live-try"
+FIELDS, TRY = ".live-field", ".live-try"
 PAGES = [
     ("course/mask", "course_mask"),
     ("course/averages", "course_averages"),
@@ -69,10 +69,6 @@ def edit_inputs(visit, example, numbers=NEW_NUMBERS):
     )
 
 
-def finish_editing(visit):
-    visit.page.locator(f"{BAR} button", has_text="Done").click()
-
-
 def find_numbers(texts):
     return {number for text in texts for number in ROUNDED_NUMBER.findall(text)}
 
@@ -110,7 +106,7 @@ def test_figure_description_is_replaced_during_edits(open_page):
     before = description.text_content()
     edit_inputs(visit, "self_attention")
     assert description.text_content().startswith("This figure shows your numbers")
-    finish_editing(visit)
+    press_bar_button(visit, "Done")
     assert description.text_content() == before
 
 
@@ -146,7 +142,7 @@ def test_prose_and_code_are_dimmed_after_an_edit(open_page, page, example, sente
     )
     assert are_dimmed
     assert all(are_dimmed)
-    finish_editing(visit)
+    press_bar_button(visit, "Done")
     assert not visit.page.locator(".live-dimmed").count()
 
 
@@ -157,5 +153,5 @@ def test_copied_code_has_the_edited_numbers(open_page):
     edit_inputs(visit, "self_attention", ["1.13"])
     steps = replay("self_attention", {"X": edited_x(1.13)}).steps
     assert codes.all_text_contents() == [f"{numpy_steps(steps)}\n", f"{latex_steps(steps)}\n"]
-    finish_editing(visit)
+    press_bar_button(visit, "Done")
     assert codes.all_text_contents() == before

@@ -2,6 +2,7 @@
 
 import pytest
 
+from tests.browser.live.test_cards_and_edits import press_bar_button
 from tests.browser.live.test_dares import FIGURE, IN_SIGHT, PAGES
 from tests.browser.test_side_panel import each_window
 
@@ -37,4 +38,4 @@ def test_fields_open_near_the_button_with_the_figure_visible(open_page, page, wi
         visit.wait_for_rest()
         assert field.evaluate(IN_SIGHT)
         assert abs(button.bounding_box()["y"] - top) <= MAX_JUMP
-        visit.page.locator(".live-bar button", has_text="Done").click()
+        press_bar_button(visit, "Done")

@@ -9,6 +9,7 @@ import pytest
 from attention_docs import examples
 from attention_docs.live.recording import recorded_names
 from attention_docs.render.numbers import html_number
+from tests.browser.live.test_cards_and_edits import wait_for_fields
 from tests.browser.visit import PAGES
 from tests.conftest import ROOT
 from tests.live.edits import changed
@@ -53,8 +54,7 @@ def test_edited_pages_match_python(open_page, page):
     visit, draw = open_page(page), np.random.default_rng(0)
     for button in visit.page.locator(".live-try").all():
         button.dispatch_event("click")
-        # The bar has a status when all fields are there.
-        visit.wait_until("document.querySelector('.live-bar [role=status]')?.textContent")
+        wait_for_fields(visit)
         before = visit.page.evaluate(TABLES)
         references = [reference for reference, _, _ in before]
         # The cells of a mask are clicked, not typed into, and an example may have no other input.

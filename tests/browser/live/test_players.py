@@ -84,8 +84,7 @@ def test_all_player_states_equal_python_after_an_edit(open_page, page, example, 
     visit = open_page(page)
     visit.page.evaluate(f"location.hash = 'try={example}&{example}.{step}[1,0]=3'")
     visit.wait_until("document.querySelector('.player .live-changed') !== null")
-    # Figures outside the window follow after a pause.
-    visit.page.wait_for_timeout(300)
+    visit.wait_for_rest()
     assert_numbers_equal_python(visit.page.evaluate(NUMBERS), {(example, step): array})
 
 

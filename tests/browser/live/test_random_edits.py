@@ -5,6 +5,7 @@ import re
 import pytest
 
 from attention_docs.examples.course_sentence import FEATURES, VOCABULARY
+from tests.browser.live.test_cards_and_edits import press_bar_button, wait_for_fields
 from tests.browser.live.test_dares import PAGES
 
 WORDS = [*VOCABULARY, *FEATURES]
@@ -44,8 +45,7 @@ VISIBLE_CLAIMS = """
 def test_random_edits_dim_every_sentence_about_the_words(open_page, page):
     visit = open_page(f"course/{page}")
     visit.page.locator(".live-try").last.dispatch_event("click")
-    # The bar has a status when the editor has opened; an edit before that is dimmed later.
-    visit.wait_until("document.querySelector('.live-bar [role=status]')?.textContent")
+    wait_for_fields(visit)  # an earlier edit would be dimmed later
     seen = visit.page.evaluate(VISIBLE_CLAIMS, [WORDS, EDITS])
     assert [re.sub(r"\s+", " ", text) for text in seen] == []
 
@@ -63,5 +63,5 @@ def test_edit_dims_sentence_in_a_section_without_numbers(open_page):
     visit.page.keyboard.press("ArrowLeft")
     visit.wait_until("document.querySelector('article > .live-dimmed')")
     assert sentence.evaluate(is_dimmed)
-    visit.page.locator(".live-bar button", has_text="Done").click()
+    press_bar_button(visit, "Done")
     assert not sentence.evaluate(is_dimmed)

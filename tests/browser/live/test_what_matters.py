@@ -7,7 +7,7 @@ import pytest
 
 from attention_docs.backward import attention_backward
 from attention_docs.render.numbers import number
-from tests.browser.live.test_cards_and_edits import edited_x
+from tests.browser.live.test_cards_and_edits import edited_x, press_bar_button
 from tests.live.replay import replay
 
 CHAPTER = "mechanisms/self_attention"
@@ -99,7 +99,7 @@ def test_colours_update_after_an_edit_and_revert(visit):
     visit.page.locator('table[data-val="self_attention.X"] input').first.fill("3")
     for step, influences in computed_influences(X=edited_x(3)).items():
         wait_for_influences(visit, step, influences)
-    visit.page.locator(".live-bar button", has_text="Done").click()
+    press_bar_button(visit, "Done")
     wait_for_influences(visit, "X", before)
 
 
