@@ -108,6 +108,13 @@ def texts_right_of(picture, name):
     return [shape.text for shape in row if shape.text and shape.box[0] > label.box[2]]
 
 
+def test_line_of_the_largest_float_is_drawn():
+    with np.errstate(all="raise"):
+        picture = attention_lines(np.array([[np.finfo(float).max]]), ["it"], ["cat"])
+    (curve,) = (shape for shape in shapes(picture) if shape.kind == "path")
+    assert stroke_width(curve) > THINNEST
+
+
 def test_headings_have_the_colours_of_queries_and_keys():
     picture = attention_lines(WEIGHTS, ["it", "is"], ["a", "b", "c"])
     for text, role in (("queries", "query"), ("keys", "key")):

@@ -207,7 +207,7 @@ class Lines(NamedTuple):
             d=f"M{left:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {right:g} {end:g}",
             fill="none",
             stroke=colour("weights"),
-            stroke_width=max(THINNEST, MAX_STROKE * weight / self.largest),
+            stroke_width=max(THINNEST, MAX_STROKE * (weight / self.largest)),
             stroke_opacity=0.7,
         )
         return cells.tag_index(line, self.matrix, (row, column))
