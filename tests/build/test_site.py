@@ -105,7 +105,8 @@ def test_search_index_has_formulas_as_text_and_an_entry_for_each_term(text_by_lo
 def test_pages_have_at_most_250_kb_and_6000_elements(site):
     for page in site.rglob("*.html"):
         html = page.read_text(encoding="utf-8")
-        assert len(html.encode()) <= 250_000, page
+        advice = "a page in nav adds 280 bytes to all others; shorten this one, or its examples"
+        assert len(html.encode()) <= 250_000, f"{page}: {advice}"
         assert len(re.findall(r"<[a-z]", html)) <= 6_000, page
 
 
