@@ -175,7 +175,7 @@ def describe(function: Callable[..., Any], settings: Settings) -> Interface:
             f"it takes ({', '.join(parameters)}), and attention takes query, key and value; "
             f"say which is which with --names {' '.join(f'{name}=...' for name in missing)}"
         )
-    require_installed(interface.libraries[0])
+    import_library(interface.libraries[0])
     return interface
 
 
@@ -239,17 +239,19 @@ def first_match(candidates: tuple[str, ...], parameters: Iterable[str]) -> str |
     return None
 
 
-def require_installed(library: str) -> None:
-    """Check that a library is installed.
+def import_library(library: str) -> None:
+    """Import a library, so that its import does not count as time of the first call.
 
     Raises:
-        LoadError: if it is not.
+        LoadError: if it is not installed.
     """
-    if importlib.util.find_spec(library) is None:
+    try:
+        importlib.import_module(library)
+    except ImportError:
         raise LoadError(
             f"{library} is not installed for {sys.executable}; run the check with the Python that "
             "has it, or say with --library whose arrays the function takes"
-        )
+        ) from None
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:

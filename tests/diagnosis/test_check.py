@@ -473,6 +473,13 @@ def test_missing_library_is_refused():
         loading.describe(lambda q, k, v: None, Settings(library="missing_library"))
 
 
+def test_library_is_imported_before_the_time_of_the_first_call_starts(tmp_path, monkeypatch):
+    (tmp_path / "slow_library.py").touch()
+    monkeypatch.syspath_prepend(tmp_path)
+    loading.describe(lambda q, k, v: None, Settings(library="slow_library"))
+    assert "slow_library" in sys.modules
+
+
 @pytest.mark.parametrize(
     ("signature", "arguments", "options"),
     [
