@@ -44,10 +44,6 @@ class ComputedExamples:
         # Cached for each instance: a decorator of the method would keep every instance alive.
         self.steps = functools.cache(self._steps)
 
-    def graphs(self) -> dict[str, str]:
-        """Return the computation graph of every example as JSON, by name."""
-        return {name: self.graph(name) for name in examples.names()}
-
     def graph(self, name: str) -> str:
         """Return the computation graph of an example as JSON.
 

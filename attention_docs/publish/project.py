@@ -48,8 +48,5 @@ class Project:
         self.cache = project_cache(root).with_key(installed_versions(), npm_lock)
         self.examples = ComputedExamples(root)
         self.repository = repository.address(root)
-        self.address = None if offline else address or self._default_address()
-
-    def _default_address(self) -> str | None:
-        """Return the URL of the repository's GitHub Pages, if the repository is known."""
-        return repository.pages_address(self.repository) if self.repository else None
+        pages_address = self.repository and repository.pages_address(self.repository)
+        self.address = None if offline else address or pages_address

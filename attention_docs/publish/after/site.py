@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
+from attention_docs import examples
 from attention_docs.publish import inserts, repository
 from attention_docs.publish.after import (
     fonts,
@@ -58,8 +59,9 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
     search.write_index(site, pages, offline=project.offline)
     pages = complete_pages(pages, typeset, project)
     write_text(site / FORMULA_STYLE_SHEET, fonts.style_sheet(project, typeset.values()))
-    for path, script in live.graph_scripts(project.examples.graphs()).items():
-        write_text(site / path, script)
+    for name in examples.names():
+        script = live.graph_script(name, project.examples.graph(name))
+        write_text(site / live.FOLDER / f"{name}.js", script)
     sitemap.set_date(site, repository.commit_day(project.root))
     if not project.preview:
         pages = styles.remove_unused(site, pages)

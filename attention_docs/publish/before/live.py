@@ -1,7 +1,7 @@
 """Scripts of the interactive pages: the bundled modules, and the graph of each example."""
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
@@ -43,15 +43,6 @@ def bundled_scripts(project: Project) -> dict[str, bytes]:
     check_operations(bundle.operations)
     scripts = {"live": bundle.script, **bundle.optional_scripts}
     return {f"assets/{name}.js": script.encode() for name, script in scripts.items()}
-
-
-def graph_scripts(graphs: Mapping[str, str]) -> dict[str, str]:
-    """Return a script for the graph of each example, by its path in the site.
-
-    Args:
-        graphs: the graphs as JSON, by the names of the examples.
-    """
-    return {f"{FOLDER}/{name}.js": graph_script(name, graph) for name, graph in graphs.items()}
 
 
 def graph_script(name: str, graph: str) -> str:
