@@ -319,7 +319,10 @@ def detect_mask(worker: Worker, attempt: Attempt) -> Interface:
 def first_explanation(
     case: Case, outcome: Outcome, interface: Interface, explanations: list[Mistakes]
 ) -> Mistakes | None:
-    """Return the first mistakes that explain an outcome, () if it is right; None if none do."""
+    """Return the first of several explanations that holds for an outcome, or None.
+
+    The explanation () holds if the outcome is right.
+    """
     for mistakes in explanations:
         if explains(case, outcome, mistakes, interface):
             return mistakes

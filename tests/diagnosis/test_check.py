@@ -473,7 +473,7 @@ def test_missing_library_is_refused():
         loading.describe(lambda q, k, v: None, Settings(library="missing_library"))
 
 
-def test_library_is_imported_before_the_time_of_the_first_call_starts(tmp_path, monkeypatch):
+def test_describing_a_function_imports_its_library(tmp_path, monkeypatch):
     (tmp_path / "slow_library.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
     loading.describe(lambda q, k, v: None, Settings(library="slow_library"))

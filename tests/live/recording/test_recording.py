@@ -77,7 +77,7 @@ def test_vector_is_indexed_by_array_of_integers():
         ("count_nonzero", lambda xp, x: xp.count_nonzero(x)),
     ],
 )
-def test_error_names_unrecordable_operation(name, apply):
+def test_error_names_what_to_use_or_what_cannot_be_recorded(name, apply):
     xp = Tape().xp
     with pytest.raises(UnknownOperationError, match=name):
         apply(xp, xp.asarray([1.0, 2.0]))

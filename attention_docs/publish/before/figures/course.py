@@ -251,8 +251,8 @@ def softmax_temperature(steps_of: StepsOf) -> Html:
 
 @site_figure
 def turned_query(steps_of: StepsOf) -> Html:
-    r"""A query among three keys and its output among their values, in planes whose axes go from
-    $-3$ to $3$, and the weights between the two."""
+    r"""A query among three keys, its output among their values, and the weights of the three. The
+    axes of both planes go from $-3$ to $3$."""
     steps = steps_of("turned_query")
     names = ["a", "b", "c"]
     keys, values = [], []
