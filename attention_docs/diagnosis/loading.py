@@ -243,15 +243,18 @@ def import_library(library: str) -> None:
     """Import a library, so that its import does not count as time of the first call.
 
     Raises:
-        LoadError: if it is not installed.
+        LoadError: if it is not installed, or its import fails.
     """
-    try:
-        importlib.import_module(library)
-    except ImportError:
+    if importlib.util.find_spec(library) is None:
         raise LoadError(
             f"{library} is not installed for {sys.executable}; run the check with the Python that "
             "has it, or say with --library whose arrays the function takes"
-        ) from None
+        )
+    try:
+        importlib.import_module(library)
+    except Exception as error:
+        cause = f"{type(error).__name__}: {first_line(error)}"
+        raise LoadError(f"{library} cannot be imported: {cause}") from error
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:

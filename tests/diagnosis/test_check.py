@@ -480,6 +480,14 @@ def test_describing_a_function_imports_its_library(tmp_path, monkeypatch):
     assert "slow_library" in sys.modules
 
 
+def test_broken_library_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "broken_library.py").write_text("raise ImportError('no libcudart')")
+    monkeypatch.syspath_prepend(tmp_path)
+    message = "broken_library cannot be imported: ImportError: no libcudart"
+    with pytest.raises(LoadError, match=message):
+        loading.describe(lambda q, k, v: None, Settings(library="broken_library"))
+
+
 @pytest.mark.parametrize(
     ("signature", "arguments", "options"),
     [
