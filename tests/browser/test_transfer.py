@@ -1,11 +1,33 @@
 """Transfer sizes, fonts, and layout shift on a slow network."""
 
 import gzip
+import itertools
+import time
 
 import pytest
 
-from tests.browser.visit import PREFIX, Visit, served
+from tests.browser.visit import PREFIX, Handler, Visit, served, url_path
 from tests.conftest import copy_project, cut_down, mkdocs
+
+# At the end of the title, and before and after the side panel of the course.
+CUTS = (b"</h1>", b'<aside class="panel"', b"</aside>")
+# Long enough for the browser to paint what it has.
+PAUSE_SECONDS = 0.3
+
+
+class HandlerWithPauses(Handler):
+    """Send a page in pieces, which end at the places of `CUTS`."""
+
+    def send(self, file, content):
+        if file.suffix != ".html":
+            return super().send(file, content)
+        ends = [0, *(content.index(cut) for cut in CUTS if cut in content), len(content)]
+        self.send_response(200)
+        self.send_header("Content-Type", "text/html")
+        self.end_headers()
+        for start, end in itertools.pairwise(ends):
+            time.sleep(PAUSE_SECONDS)
+            self.wfile.write(content[start:end])
 
 
 def test_page_of_thirty_formulas_transfers_at_most_130_kb(tab, tmp_path, site):
@@ -60,4 +82,14 @@ def test_heaviest_page_has_no_layout_shift_on_slow_network(browser, site, addres
     heaviest = max(site.rglob("index.html"), key=lambda file: file.stat().st_size).parent
     url = f"{address}{heaviest.relative_to(site).as_posix()}/"
     with Visit(browser, url, width=width, is_slow=True) as visit:
+        assert visit.page.evaluate("window.shift") <= 0.01
+
+
+@pytest.mark.parametrize("page", ["", "course/averages", "course/learned"])
+@pytest.mark.parametrize("width", [412, 1280])
+def test_page_that_arrives_in_pieces_has_no_layout_shift(browser, site, page, width):
+    with (
+        served(site, HandlerWithPauses) as home,
+        Visit(browser, home + url_path(page), width=width) as visit,
+    ):
         assert visit.page.evaluate("window.shift") <= 0.01

@@ -11,6 +11,7 @@ from attention_docs.publish.after import (
     fonts,
     formulas,
     inline_scripts,
+    layout,
     names,
     pictures,
     policy,
@@ -86,7 +87,7 @@ def read_pages(site: Path) -> dict[str, str]:
 def complete_pages(
     pages: Mapping[str, str], typeset: Mapping[Formula, str], project: Project
 ) -> dict[str, str]:
-    """Return the pages with formulas, aligned tables, breaks in long names, search and preloads.
+    """Return the pages with formulas, aligned tables, breaks in names, layout, search and preloads.
 
     Args:
         pages: the HTML of each page, by its path in the site.
@@ -105,6 +106,7 @@ def complete_pages(
         page = formulas.insert(page, typeset, look_up_matrix)
         page = tables.align_numbers(page)
         page = names.allow_breaks(page)
+        page = layout.add_classes(page)
         # Browsers refuse to preload from files.
         completed_pages[path] = page if project.offline else preload.with_preloads(page)
     return completed_pages
