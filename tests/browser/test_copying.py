@@ -1,6 +1,6 @@
 """What the copy buttons put on the clipboard."""
 
-from tests.browser.test_every_page import OPEN_DETAILS
+from tests.browser.visit import OPEN_DETAILS
 
 
 def copied_text(page, button):

@@ -5,31 +5,24 @@ from typing import NamedTuple
 
 import pytest
 
-from tests.browser.visit import HORIZONTAL_OVERFLOW, PAGES, url_path
+from tests.browser.visit import (
+    A4,
+    COUNTS,
+    FORMULA_HTML,
+    HORIZONTAL_OVERFLOW,
+    KINDS,
+    OPEN_DETAILS,
+    PAGES,
+    SMALL_FIGURE_TEXT,
+    url_path,
+)
 
 pytestmark = pytest.mark.independent_tests
 
-KINDS = {
-    "formulas": ".katex",
-    "diagrams": ".diagram > svg",
-    # With scripts, a player shows one state at a time.
-    "figures": ".drawing:not(.state + .state > *)",
-    "tables": ".md-content table:not(.cells-table)",
-    "code": ".md-content pre",
-}
 # Without scripts, a page shows its heading, and no buttons, which would not work.
 IS_USABLE_WITHOUT_SCRIPTS = """
     document.querySelector("h1").checkVisibility()
     && [...document.querySelectorAll(".md-content button")].every(b => !b.checkVisibility())
-"""
-# The number of visible formulas, diagrams, figures, tables and code blocks.
-COUNTS = """
-    kinds => Object.fromEntries(Object.entries(kinds).map(([kind, selector]) => [
-        kind,
-        [...document.querySelectorAll(selector)].filter(
-            e => e.checkVisibility({visibilityProperty: true}) && e.getBoundingClientRect().width
-        ).length,
-    ]))
 """
 # The colours of visible elements only, as the theme may still be adding hidden ones.
 COLOURS = """
@@ -50,19 +43,14 @@ CLIPPED_IN_PRINT = """
     }).map(box => box.outerHTML.slice(0, 200))
 """
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
-A4 = {"width": 680, "height": 1000}  # with margins of 15 mm
 # Axe is slow, so it checks each page in one of these colour schemes and widths, in turn;
 # test_accessibility.py checks two pages in all four.
 AXE_WINDOWS = (("light", 1280), ("dark", 320), ("dark", 1280), ("light", 320))
 AXE_WINDOW_OF_PAGE = dict(zip(PAGES, itertools.cycle(AXE_WINDOWS)))
-# Axe checks the MathML of formulas; their HTML has thousands of elements, so its contrast is checked on
-# two pages only, in test_accessibility.py.
-EXCLUDED = [".katex-html"]
 # The navigation and the landmarks, which come from the template, are also checked on two pages only.
-EXCLUDED_PER_PAGE = [*EXCLUDED, ".md-sidebar--primary"]
+EXCLUDED_PER_PAGE = [*FORMULA_HTML, ".md-sidebar--primary"]
 TEMPLATE_RULES = {"region": {"enabled": False}}
 CLOSE_DETAILS = "document.querySelectorAll('details').forEach(details => { details.open = false; })"
-OPEN_DETAILS = "document.querySelectorAll('details').forEach(details => { details.open = true; })"
 # Scrolling boxes that have no name or cannot be reached by keyboard.
 INACCESSIBLE_BOXES = """
     [...document.querySelectorAll(".md-content *")].filter(box =>
@@ -120,14 +108,6 @@ SMALL_CODE = """
     [...document.querySelectorAll(".md-content code")].filter(
         code => code.checkVisibility() && parseFloat(getComputedStyle(code).fontSize) < 12
     ).map(code => code.outerHTML.slice(0, 200))
-"""
-# Text in drawings and diagrams below a size in pixels on the screen, other than lowered indices.
-SMALL_FIGURE_TEXT = """
-    smallest => [...document.querySelectorAll(".md-content svg:is(.drawing, .step, .diagram > svg)")]
-        .filter(svg => svg.checkVisibility())
-        .flatMap(svg => [...svg.querySelectorAll("text, tspan:not([dy])")].filter(text =>
-            parseFloat(getComputedStyle(text).fontSize) * svg.getScreenCTM().a < smallest - 0.05
-        )).map(text => text.outerHTML.slice(0, 200))
 """
 PHONE_WIDTHS = (390, 320)
 # Animated elements, one for each combination of name and classes.

@@ -4,8 +4,7 @@ import contextlib
 
 import pytest
 
-from tests.browser.test_every_page import COUNTS, KINDS
-from tests.browser.visit import THEME_SCHEMES
+from tests.browser.visit import COUNTS, KINDS, THEME_SCHEMES
 
 # Whether a heading is at the top of the window, right below the site's header.
 IS_BELOW_HEADER = """

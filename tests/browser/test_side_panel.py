@@ -7,8 +7,8 @@ from attention_docs import examples
 from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS
 from attention_docs.publish.before.values import look_up_array
 from attention_docs.render.numbers import short_number
-from tests.browser.live.test_cards_and_edits import press_bar_button
-from tests.browser.test_every_page import A4, SMALL_FIGURE_TEXT
+from tests.browser.live.editing import press_bar_button
+from tests.browser.visit import A4, PHONE, SMALL_FIGURE_TEXT, WIDE, each_window
 from tests.conftest import ROOT
 from tests.live.replay import replay
 
@@ -16,8 +16,6 @@ from tests.live.replay import replay
 DOCK, PANEL = ".panel", ".panel > details"
 BAR, CARD, FIELDS = ".live-bar", ".live-card", ".live-field"
 BY_HAND, LEARNED = ".stages.by-hand", ".stages.learned"
-WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
-each_window = pytest.mark.parametrize("window", [WIDE, PHONE], ids=["wide", "phone"])
 BOX = "element => element.getBoundingClientRect().toJSON()"
 COURSE = sorted(page.stem for page in (ROOT / "docs" / "course").glob("*.md"))
 MASK_STAGES = len(SIDE_PANELS["mask"].stages) + 1  # and the next word

@@ -9,6 +9,8 @@ import shutil
 import threading
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import ROOT
 
 PREFIX = "/attention-docs/"
@@ -48,6 +50,47 @@ WCAG_2_2 = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practi
 AXE_VIOLATIONS = """
     ([context, runOnly, rules]) => axe.run(context, {runOnly, rules, resultTypes: ['violations']})
         .then(results => results.violations.map(v => `${v.id}: ${v.nodes[0].html.slice(0, 200)}`))
+"""
+WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+each_window = pytest.mark.parametrize("window", [WIDE, PHONE], ids=["wide", "phone"])
+A4 = {"width": 680, "height": 1000}  # with margins of 15 mm
+# What a page shows beside its text.
+KINDS = {
+    "formulas": ".katex",
+    "diagrams": ".diagram > svg",
+    # With scripts, a player shows one state at a time.
+    "figures": ".drawing:not(.state + .state > *)",
+    "tables": ".md-content table:not(.cells-table)",
+    "code": ".md-content pre",
+}
+# The number of visible formulas, diagrams, figures, tables and code blocks.
+COUNTS = """
+    kinds => Object.fromEntries(Object.entries(kinds).map(([kind, selector]) => [
+        kind,
+        [...document.querySelectorAll(selector)].filter(
+            e => e.checkVisibility({visibilityProperty: true}) && e.getBoundingClientRect().width
+        ).length,
+    ]))
+"""
+# Axe checks the MathML of formulas; their HTML has thousands of elements, so its contrast is checked on
+# two pages only, in test_accessibility.py.
+FORMULA_HTML = [".katex-html"]
+OPEN_DETAILS = "document.querySelectorAll('details').forEach(details => { details.open = true; })"
+# Text in drawings and diagrams below a size in pixels on the screen, other than lowered indices.
+SMALL_FIGURE_TEXT = """
+    smallest => [...document.querySelectorAll(".md-content svg:is(.drawing, .step, .diagram > svg)")]
+        .filter(svg => svg.checkVisibility())
+        .flatMap(svg => [...svg.querySelectorAll("text, tspan:not([dy])")].filter(text =>
+            parseFloat(getComputedStyle(text).fontSize) * svg.getScreenCTM().a < smallest - 0.05
+        )).map(text => text.outerHTML.slice(0, 200))
+"""
+# Whether the middle of an element is in the window, and nothing lies over it.
+IN_SIGHT = """
+    element => {
+        const {left, right, top, bottom} = element.getBoundingClientRect();
+        const on_top = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
+        return top >= 0 && bottom <= innerHeight && (element.contains(on_top) || on_top?.contains(element));
+    }
 """
 # Elements with too little contrast; needs axe.
 LOW_CONTRAST = """

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import expect
 
 from attention_docs.render.numbers import html_number
-from tests.browser.live.test_cards_and_edits import (
+from tests.browser.live.editing import (
     BAR,
     CHAPTER,
     FIELD,

@@ -10,28 +10,32 @@ from attention_docs.publish.before.figures.todays_models import tiles
 from attention_docs.render.figures.scales import FILLS, MINUS, scale_of
 from attention_docs.render.numbers import exact_number, html_number
 from attention_docs.render.table import table
-from tests.browser.test_every_page import EXCLUDED
-from tests.browser.visit import HORIZONTAL_OVERFLOW
+from tests.browser.live.editing import (
+    BAR,
+    CHAPTER,
+    FIELD,
+    computed_step,
+    edit,
+    edited_x,
+    press_bar_button,
+    shown_step,
+    start_editing,
+    status_text,
+    wait_for_fields,
+)
+from tests.browser.visit import FORMULA_HTML, HORIZONTAL_OVERFLOW
 from tests.live.replay import replay
 
-CHAPTER = "mechanisms/self_attention"
-CARD, BAR, STATUS = ".live-card", ".live-bar", ".live-bar [role=status]"
+CARD = ".live-card"
 WEIGHTS = 'table[data-val="self_attention.weights"] tbody td'
 WEIGHT, LAST_WEIGHT = f"{WEIGHTS} >> nth=1", f"{WEIGHTS} >> nth=8"
 WEIGHT_TITLE = "weight of bird on boat"
 DIMMED = "p.live-dimmed"
-FIELD = 'table[data-val="self_attention.X"] input >> nth=0'
 AWAY_FROM_NUMBERS = (5, 400)  # in pixels from the window's corner
 # A card opens 150 ms after the pointer comes to a number, and closes 300 ms after the pointer leaves.
 LONGER_THAN_CARD_DELAYS = 600
 # Pixels from a line: a click reaches lines that are up to 12 pixels away.
 NEAR = 8
-# The HTML of each cell of a table.
-TABLE = """
-    name => [...document.querySelector(`table[data-val="${name}"]`).querySelectorAll("tbody td")].map(
-        cell => cell.innerHTML
-    )
-"""
 # Whether each cell is centred, and the padding in em that aligns its decimal point.
 ALIGNMENT = """
     table => [...table.querySelectorAll("tbody td")].map(cell => [
@@ -99,48 +103,6 @@ def load_cards(visit):
     """Open and close a card, which loads the script and the style sheet of cards."""
     open_card(visit)
     visit.page.keyboard.press("Escape")
-
-
-def start_editing(visit):
-    visit.page.locator(".live-try").first.click()
-    visit.page.wait_for_selector(BAR)
-
-
-def wait_for_fields(visit):
-    """Wait until all fields are there, which is when the bar gets a status."""
-    visit.wait_until(f"document.querySelector('{STATUS}')?.textContent")
-
-
-def edit(visit, number):
-    """Start editing, and type another first number of X."""
-    start_editing(visit)
-    visit.page.locator(FIELD).fill(str(number))
-
-
-def press_bar_button(visit, name):
-    visit.page.locator(f"{BAR} button", has_text=name).click()
-
-
-def status_text(visit):
-    return visit.page.locator(STATUS).inner_text()
-
-
-def shown_step(visit, step):
-    """Return the numbers of a step's table, as HTML."""
-    return visit.page.evaluate(TABLE, f"self_attention.{step}")
-
-
-def computed_step(step, **edits):
-    """Compute a step with edited inputs in Python, and format its numbers as HTML."""
-    steps = replay("self_attention", edits).steps
-    return [html_number(value) for value in np.asarray(steps[step]).flat]
-
-
-def edited_x(value):
-    """Return the input X with another first number."""
-    x = np.array(replay("self_attention", {}).steps["X"])
-    x[0, 0] = value
-    return x
 
 
 def test_live_script_is_not_loaded_before_interaction(visit):
@@ -622,7 +584,7 @@ def test_wcag_2_2_with_card_walkthrough_influences_and_fields(visit, axe, scheme
     def assert_accessible(**context):
         visit.finish_transitions()
         assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
-        assert visit.wcag_violations(exclude=EXCLUDED, **context) == []
+        assert visit.wcag_violations(exclude=FORMULA_HTML, **context) == []
 
     visit.page.keyboard.press("Tab")
     visit.page.wait_for_selector("table[role=grid]")

@@ -1,6 +1,5 @@
 """Controls edit their inputs as typing does, and the page then shows what Python computes."""
 
-import functools
 import re
 
 import numpy as np
@@ -8,11 +7,9 @@ import pytest
 from playwright.sync_api import expect
 
 from attention_docs import examples
-from attention_docs.render.numbers import drawn_number, html_number, number, short_number
-from tests.browser.live.test_cards_and_edits import press_bar_button
+from tests.browser.live.editing import assert_numbers_equal_python, press_bar_button
 from tests.browser.visit import HORIZONTAL_OVERFLOW
 from tests.conftest import ROOT
-from tests.live.replay import replay
 
 # Dares, which have sliders too, have tests of their own.
 BOX, SLIDER, BAR = ".try:not(.dare)", ".try:not(.dare) [data-control=slider]", ".live-bar"
@@ -72,30 +69,6 @@ NUMBERS_OF_BOXES = """
         );
     };
 """
-
-
-def assert_numbers_equal_python(shown, edits):
-    """Assert that a page shows the numbers that Python computes after edits of inputs."""
-    assert shown
-
-    @functools.cache
-    def steps_of(example):
-        own = {step: array for (owner, step), array in edits.items() if owner == example}
-        return replay(example, own).steps
-
-    for reference, index, text in shown:
-        name, indices = re.fullmatch(r"([\w.]+)(?:\[(.*)\])?", reference).groups()
-        example, step = name.split(".")
-        array = np.asarray(steps_of(example)[step])
-        indices = indices if index is None else index
-        value = array[tuple(map(int, indices.split(",")))] if indices else array[()]
-        # Figures write a true minus, also in an exponent.
-        expected = {number(value), re.sub("<.*?>", "", html_number(value)).replace("−", "-")}
-        # A figure may show two decimals, and writes an exponent in superscript digits.
-        expected |= {short_number(value), drawn_number(value).replace("−", "-")}
-        # A browser's sine may differ from NumPy's in the last bit, and then one result is whole.
-        expected |= {text.removesuffix(".0000") for text in expected}
-        assert text.replace("−", "-").removesuffix(".0000") in expected, (reference, index, edits)
 
 
 def edits_of(sliders, positions):
@@ -271,7 +244,8 @@ def test_sliders_of_a_box_have_one_length_and_a_mark_at_their_own_number(open_pa
     assert max(abs(error) for *_, error in sliders) < 0.01
 
 
-def test_choosing_a_mask_dims_no_sentence_about_the_mask_of_the_page(open_page):
+def test_sentences_about_the_example_stay_true_under_another_mask(open_page):
+    # The control has an example of its own, so its edits do not dim sentences about that of the page.
     visit = open_page("course/mask")
     visit.page.locator(CHOICES, has_text="prefix").click()
     visit.wait_until("document.querySelector('.try .live-changed')")

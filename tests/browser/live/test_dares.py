@@ -2,23 +2,9 @@
 
 import pytest
 
-from tests.browser.test_side_panel import each_window
-from tests.conftest import ROOT
+from tests.browser.live.editing import PAGES_WITH_DARES, PANEL_FIGURE
+from tests.browser.visit import IN_SIGHT, each_window
 
-PAGES = sorted(
-    page.stem
-    for page in (ROOT / "docs" / "course").glob("*.md")
-    if "\\dare{" in page.read_text(encoding="utf-8")
-)
-FIGURE = ".panel .main:visible"
-# Whether the middle of an element is in the window, and nothing lies over it.
-IN_SIGHT = """
-    element => {
-        const {left, right, top, bottom} = element.getBoundingClientRect();
-        const on_top = document.elementFromPoint((left + right) / 2, (top + bottom) / 2);
-        return top >= 0 && bottom <= innerHeight && (element.contains(on_top) || on_top?.contains(element));
-    }
-"""
 # Move the sliders of a dare as its answer says, one after the other.
 SOLVE = """
     dare => {
@@ -47,7 +33,7 @@ def shown_numbers(visit):
 
 
 @each_window
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", PAGES_WITH_DARES)
 def test_answer_meets_its_dare_with_slider_and_figure_visible(open_page, page, window):
     visit = open_page(f"course/{page}", **window)
     # Each dare starts from where the last one ended, because its slider resets the other inputs.
@@ -61,7 +47,7 @@ def test_answer_meets_its_dare_with_slider_and_figure_visible(open_page, page, w
         assert status(dare) == "Done!"
         assert abs(slider.bounding_box()["y"] - top) <= 1
         assert slider.evaluate(IN_SIGHT)
-        assert visit.page.locator(FIGURE).first.evaluate(IN_SIGHT)
+        assert visit.page.locator(PANEL_FIGURE).first.evaluate(IN_SIGHT)
         assert visit.page.locator(".dare.met").count() == 1
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from attention_docs.render.code import numpy_steps
 from attention_docs.render.latex import latex_steps
-from tests.browser.live.test_cards_and_edits import BAR, edited_x, press_bar_button
+from tests.browser.live.editing import BAR, edited_x, press_bar_button
 from tests.live.replay import replay
 
 FIELDS, TRY = ".live-field", ".live-try"

@@ -2,9 +2,8 @@
 
 import pytest
 
-from tests.browser.live.test_cards_and_edits import press_bar_button
-from tests.browser.live.test_dares import FIGURE, IN_SIGHT, PAGES
-from tests.browser.test_side_panel import each_window
+from tests.browser.live.editing import PAGES_WITH_DARES, PANEL_FIGURE, press_bar_button
+from tests.browser.visit import IN_SIGHT, each_window
 
 # Unfold a button for editing, and scroll to it.
 SHOW = """
@@ -20,7 +19,7 @@ MAX_JUMP = 300
 
 
 @each_window
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", PAGES_WITH_DARES)
 def test_fields_open_near_the_button_with_the_figure_visible(open_page, page, window):
     visit = open_page(f"course/{page}", **window)
     for button in visit.page.locator(".live-try").all():
@@ -31,7 +30,7 @@ def test_fields_open_near_the_button_with_the_figure_visible(open_page, page, wi
         field.wait_for()
         visit.wait_for_rest()
         assert abs(button.bounding_box()["y"] - top) <= MAX_JUMP
-        assert visit.page.locator(FIGURE).first.evaluate(IN_SIGHT)
+        assert visit.page.locator(PANEL_FIGURE).first.evaluate(IN_SIGHT)
         assert field.evaluate(IN_SIGHT)
         assert visit.page.locator(ROW_WITHOUT_HEADING).count() == 0
         field.fill("3")

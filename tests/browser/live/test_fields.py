@@ -9,7 +9,7 @@ import pytest
 from attention_docs import examples
 from attention_docs.live.recording import recorded_names
 from attention_docs.render.numbers import html_number
-from tests.browser.live.test_cards_and_edits import wait_for_fields
+from tests.browser.live.editing import wait_for_fields
 from tests.browser.visit import PAGES
 from tests.conftest import ROOT
 from tests.live.edits import changed

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
-from tests.browser.live.test_controls import assert_numbers_equal_python
+from tests.browser.live.editing import assert_numbers_equal_python
 from tests.browser.visit import HORIZONTAL_OVERFLOW, url_path
 
 PLAYER, SLIDER, NAME = ".player", ".player input", ".player output"

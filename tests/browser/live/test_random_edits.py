@@ -5,8 +5,7 @@ import re
 import pytest
 
 from attention_docs.examples.course_sentence import FEATURES, VOCABULARY
-from tests.browser.live.test_cards_and_edits import press_bar_button, wait_for_fields
-from tests.browser.live.test_dares import PAGES
+from tests.browser.live.editing import PAGES_WITH_DARES, press_bar_button, wait_for_fields
 
 WORDS = [*VOCABULARY, *FEATURES]
 EDITS = 30
@@ -41,7 +40,7 @@ VISIBLE_CLAIMS = """
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", PAGES_WITH_DARES)
 def test_random_edits_dim_every_sentence_about_the_words(open_page, page):
     visit = open_page(f"course/{page}")
     visit.page.locator(".live-try").last.dispatch_event("click")

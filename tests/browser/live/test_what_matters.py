@@ -7,7 +7,7 @@ import pytest
 
 from attention_docs.backward import attention_backward
 from attention_docs.render.numbers import number
-from tests.browser.live.test_cards_and_edits import edited_x, press_bar_button
+from tests.browser.live.editing import edited_x, press_bar_button
 from tests.live.replay import replay
 
 CHAPTER = "mechanisms/self_attention"
