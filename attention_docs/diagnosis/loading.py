@@ -158,6 +158,8 @@ def describe(function: Callable[..., Any], settings: Settings) -> Interface:
         LoadError: if a setting is invalid, the library is not installed, or no arguments are
             recognised as query, key and value.
     """
+    if settings.mask not in (None, *MASKS):
+        raise LoadError(f"mask {settings.mask!r}: expected one of {', '.join(MASKS)}")
     parameters = parameters_of(function)
     names = infer_names(parameters, settings)
     is_module = hasattr(function, "named_parameters") and any(function.named_parameters())
@@ -206,15 +208,13 @@ def infer_names(parameters: Mapping[str, inspect.Parameter], settings: Settings)
 
 
 def match_names(parameters: Mapping[str, inspect.Parameter], settings: Settings) -> dict[str, str]:
-    """Return the function's names of the arguments in `ARGUMENT_NAMES` that it takes.
+    """Return the argument names that are recognised, keyed by the names in `ARGUMENT_NAMES`.
 
     Common names are recognised; the names in the settings override them.
 
     Raises:
-        LoadError: if the settings have an invalid mask or an unknown name.
+        LoadError: if the settings have an unknown name.
     """
-    if settings.mask not in (None, *MASKS):
-        raise LoadError(f"mask {settings.mask!r}: expected one of {', '.join(MASKS)}")
     names: dict[str, str] = {}
     for ours, candidates in ARGUMENT_NAMES.items():
         theirs = first_match(candidates, parameters)

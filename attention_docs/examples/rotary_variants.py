@@ -135,10 +135,13 @@ def kept_speed(turns: Array, bounds: Array, trained: Array, xp: ModuleType) -> t
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Return how fast pairs turn, weights with a temperature, and scores of heads and of images."""
+    """Return the speeds of pairs, weights with a temperature, and scores of heads and of images.
+
+    The docstring of the module explains each step.
+    """
     frequencies = xp.asarray(float(BASE), dtype=xp.float64) ** (-pair_indices(xp) / PAIRS)
     factor = xp.asarray(FACTOR, dtype=xp.float64)
-    temperature = 1 + xp.log(factor) / 10
+    temperature = 1 + xp.log(factor) / 10  # as the paper on YaRN recommends
     return {
         **pair_speeds(xp, frequencies, factor),
         **tempered_weights(xp, temperature),

@@ -247,7 +247,7 @@ def differentiate(
     Args:
         inputs: query, key and value of 32 bits or more.
         grad_output: (..., m, d_v) gradient with respect to the output.
-        block: the number of queries and of keys in a block; by default for the machine.
+        block: the number of queries and of keys in a block; the default depends on the device.
     """
     xp = inputs.xp
     queries = inputs.query.shape[-2]
@@ -259,13 +259,13 @@ def differentiate(
         shapes.append((1,) * (2 - mask.ndim) + mask.shape)
     gradients = [xp.zeros(shape, **options) for shape in shapes]
     buffer = xp.empty((rows, columns), **options)
-    ones = xp.ones((columns, 1), **options)
+    ones = xp.ones((columns, 1), **options)  # for row sums, as products with ones
     for index in np.ndindex(inputs.batch):
         head = _select_head(inputs, index)
         head_gradients = [_select_matrix(array, index, inputs.batch) for array in gradients]
         for start in range(0, queries, rows):
-            job = slice(start, min(start + rows, queries))
-            _add_gradients(head, grad_output[(*index, job)], head_gradients, job, buffer, ones)
+            chunk = slice(start, min(start + rows, queries))
+            _add_gradients(head, grad_output[(*index, chunk)], head_gradients, chunk, buffer, ones)
     grad_mask = None
     if mask is not None:
         grad_mask = xp.astype(xp.reshape(gradients[3], mask.shape), mask.dtype)
@@ -274,15 +274,20 @@ def differentiate(
 
 
 def _add_gradients(
-    head: Inputs, grad_output: Array, gradients: list[Array], job: slice, buffer: Array, ones: Array
+    head: Inputs,
+    grad_output: Array,
+    gradients: list[Array],
+    chunk: slice,
+    buffer: Array,
+    ones: Array,
 ) -> None:
-    """Add the contribution of one job, a slice of the queries of a head, to the head's gradients.
+    """Add what some queries of a head contribute to the head's gradients.
 
     Args:
         head: the inputs of the head.
         grad_output: (b, d_v) gradient of the output of these queries.
         gradients: of query, key, value and, if there is one, a float mask; changed in place.
-        job: which queries.
+        chunk: which queries.
         buffer: memory for the scores of a block, as in `_sum_rows`.
         ones: a column of ones, as in `_sum_rows`.
     """
@@ -290,12 +295,12 @@ def _add_gradients(
     transpose = xp.matrix_transpose
     exp = full_range_exp(xp)
     grad_query, grad_key, grad_value = gradients[:3]
-    maximum, total, output = _sum_rows(head, job.start, job.stop, buffer, ones, online_weights)
+    maximum, total, output = _sum_rows(head, chunk.start, chunk.stop, buffer, ones, online_weights)
     row_sum = xp.sum(grad_output * (output / total), axis=-1, keepdims=True)
     for scores, visible, rows, keys in _score_blocks(
-        head, job.start, job.stop, buffer, 1.0, xp.bool
+        head, chunk.start, chunk.stop, buffer, 1.0, xp.bool
     ):
-        queries = slice(job.start + rows.start, job.start + rows.stop)
+        queries = slice(chunk.start + rows.start, chunk.start + rows.stop)
         slopes = _softcap_slopes(head, scores, queries, keys)
         _mask_out(scores, visible)
         weights = exp(scores - maximum[rows, :]) / total[rows, :]

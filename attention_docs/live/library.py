@@ -148,6 +148,7 @@ class Tape:
             stacked = NUMPY.stack([array.value for array in arrays])
             return self.record(stacked, "stack", *(array.node for array in arrays))
         attributes = {"value": value.tolist(), "dtype": numpy_dtype_name(value.dtype)}
+        # A single number, such as a factor within a formula, is not offered to readers for editing.
         literal = None if isinstance(numbers, Number) else numbers
         self.nodes.append(Node("asarray", attributes=attributes, literal=literal))
         return RecordedArray(self, len(self.nodes) - 1, value)

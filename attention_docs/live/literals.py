@@ -133,7 +133,7 @@ def different_numbers(literal: Any) -> list[Any]:
     increments = itertools.count(1)
 
     def change(value: Any) -> Any:
-        """Change a number, a boolean or, in order, the items of a list."""
+        """Negate a boolean, add the next increment to a number, and change each item of a list."""
         if isinstance(value, list | tuple):
             return [change(item) for item in value]
         if isinstance(value, bool):  # first, because Python could add a number to it

@@ -18,22 +18,22 @@ class Cache:
 
     Args:
         folder: the folder of the files, which need not exist.
-        key: what all results depend on, in addition to their own keys.
+        version: what all results depend on, in addition to their keys.
 
     >>> import tempfile
     >>> cache = Cache(Path(tempfile.mkdtemp()), "version 1")
     >>> cache["question"] = "answer"
-    >>> cache["question"], "question" in cache.with_key("more")
+    >>> cache["question"], "question" in cache.with_version("more")
     ('answer', False)
     """
 
-    def __init__(self, folder: Path, *key: bytes | str) -> None:
+    def __init__(self, folder: Path, *version: bytes | str) -> None:
         self.folder = folder
-        self.key = digest(*key)
+        self.version = digest(*version)
 
-    def with_key(self, *key: bytes | str) -> "Cache":
-        """Return a cache in the same folder whose results also depend on this key."""
-        return Cache(self.folder, self.key, *key)
+    def with_version(self, *version: bytes | str) -> "Cache":
+        """Return a cache in the same folder whose results also depend on this version."""
+        return Cache(self.folder, self.version, *version)
 
     def __contains__(self, key: str) -> bool:
         return self._file(key).is_file()
@@ -63,7 +63,7 @@ class Cache:
 
     def _file(self, key: str) -> Path:
         """Return the file of a result, which need not exist."""
-        return self.folder / digest(self.key, key)
+        return self.folder / digest(self.version, key)
 
 
 def project_cache(root: Path) -> Cache:

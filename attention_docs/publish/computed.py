@@ -40,7 +40,7 @@ class ComputedExamples:
         package = package_digest(root / "attention_docs")
         library = selected_library().__name__
         this_module = Path(__file__).read_bytes()  # not among the files of `package_digest`
-        self.cache = project_cache(root).with_key(package, library, this_module)
+        self.cache = project_cache(root).with_version(package, library, this_module)
         # Cached for each instance: a decorator of the method would keep every instance alive.
         self.steps = functools.cache(self._steps)
 

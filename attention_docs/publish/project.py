@@ -45,7 +45,7 @@ class Project:
         self.preview = preview
         self.node_modules = assets.install(root)
         npm_lock = files_digest(root / "package-lock.json")
-        self.cache = project_cache(root).with_key(installed_versions(), npm_lock)
+        self.cache = project_cache(root).with_version(installed_versions(), npm_lock)
         self.examples = ComputedExamples(root)
         self.repository = repository.address(root)
         pages_address = self.repository and repository.pages_address(self.repository)

@@ -41,7 +41,7 @@ class StepArray(np.ndarray):
     indices: np.ndarray
 
     def __array_finalize__(self, base: object) -> None:
-        # NumPy calls this for every array that an operation returns.
+        # NumPy calls this for the result of every operation, and the sum of two steps is no step.
         self.step = None
 
     def __getitem__(self, key: Any) -> Any:

@@ -104,12 +104,13 @@ def test_colours_are_css_variables_defined_in_both_schemes(name):
 
 
 @each_figure
-def test_every_cell_has_a_reference(name):
+def test_every_cell_names_its_step_and_index(name):
     root = ElementTree.fromstring(draw(name))
+    # A box with a stroke is a frame, and one as low as a swatch belongs to the legend.
     boxes = [box for box in root.iter(f"{SVG}rect") if "stroke" not in box.attrib]
     cells = [box for box in boxes if float(box.get("height")) != SWATCH_HEIGHT]
-    with_reference = root.findall(f".//{SVG}g[@data-val]/{SVG}g[@data-at]/{SVG}rect")
-    assert set(cells) <= set(with_reference)
+    named_cells = root.findall(f".//{SVG}g[@data-val]/{SVG}g[@data-at]/{SVG}rect")
+    assert set(cells) <= set(named_cells)
 
 
 @each_figure

@@ -122,7 +122,7 @@ def style_sheet(project: Project, formulas: Iterable[str]) -> str:
     characters = used_characters(formulas)
     for name, always_included in ALWAYS_INCLUDED.items():
         characters.setdefault(name, set()).update(always_included)
-    cache = project.cache.with_key("fonts", files_digest(Path(__file__)))
+    cache = project.cache.with_version("fonts", files_digest(Path(__file__)))
 
     def embed_subset(font_face: re.Match[str]) -> str:
         """Replace a font face by one with the embedded subset, or remove an unused one."""

@@ -148,7 +148,7 @@ def typeset(
     """
     katex = project.node_modules / "katex"
     digest = files_digest(SCRIPT, katex / "package.json")
-    cache = project.cache.with_key("formulas", digest, repr(MACROS))
+    cache = project.cache.with_version("formulas", digest, repr(MACROS))
     uncached = [formula for formula in formulas if repr(formula) not in cache]
     for formula, formula_html in run_katex(uncached, katex, locate).items():
         cache[repr(formula)] = formula_html

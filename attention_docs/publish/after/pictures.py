@@ -116,7 +116,7 @@ def add_pictures(
     style = read_style(site, project)
     fonts = project.node_modules / FONTS
     digest = files_digest(Path(__file__), fonts / "package.json")
-    cache = project.cache.with_key("pictures", digest)
+    cache = project.cache.with_version("pictures", digest)
     pages_with_tags = {}
     for path, page_file in page_files.items():
         page = pages[path]

@@ -65,7 +65,7 @@ class Diagrams:
         self.node_modules = project.node_modules
         graphviz = self.node_modules / GRAPHVIZ / "package.json"
         digest_of_code = files_digest(Path(__file__), Path(mermaid.__file__), SCRIPT, graphviz)
-        self.cache = project.cache.with_key("diagrams", digest_of_code)
+        self.cache = project.cache.with_version("diagrams", digest_of_code)
         self.codes: set[str] = set()
 
     def replace_fences(self, markdown: str) -> str:

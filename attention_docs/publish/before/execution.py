@@ -45,7 +45,7 @@ def notebook_html(page_file: PageFile, project: Project) -> str:
     Raises:
         PublishError: if a cell fails; the message names the cell and the error.
     """
-    cache = project.cache.with_key("notebooks", package_digest(project.root / "attention_docs"))
+    cache = project.cache.with_version("notebooks", package_digest(project.root / "attention_docs"))
     if page_file.content in cache:
         return cache[page_file.content]
     html = execute(page_file, project.root)

@@ -81,7 +81,7 @@ def bundle_modules(project: Project) -> Bundle:
         PublishError: if a module has an error.
     """
     folder = project.root / "docs" / FOLDER
-    cache = project.cache.with_key("bundle", files_digest(SCRIPT, folder))
+    cache = project.cache.with_version("bundle", files_digest(SCRIPT, folder))
     if "bundle" not in cache:
         esbuild = project.node_modules / "esbuild" / "lib" / "main.js"
         cache["bundle"] = run_node(SCRIPT, esbuild, folder, error_prefix=f"docs/{FOLDER}/")

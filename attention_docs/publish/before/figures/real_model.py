@@ -212,7 +212,9 @@ def _number_field(name: str, count: int, value: int) -> str:
 
 
 def summary_of_head(sentence: Mapping[str, Any], layer: int, head: int) -> str:
-    """Say what the last token gives in a head; the page's script says the same of other heads.
+    """Name the token with the largest weight in the last row of a head.
+
+    The page's script does the same for the head that a reader chooses.
 
     The text is well-formed XML, like the rest of the figure.
     """
