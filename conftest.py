@@ -33,6 +33,9 @@ import attention_docs
 from attention_docs.__main__ import main
 from attention_docs.arrays import backend
 
+# Assertions of shared modules, too, show the values that they compare.
+pytest.register_assert_rewrite("tests")
+
 PROGRAM = "python -m attention_docs "
 # Optional libraries by module: the name to print, and the option of pytest that requires the
 # library. A fixture of the same name as the option imports it.

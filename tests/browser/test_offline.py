@@ -10,8 +10,8 @@ import pytest
 from attention_docs.publish.before.results import load_results
 from tests.browser.visit import PAGES
 from tests.conftest import copy_project, cut_down
-from tests.diagnosis.test_pasted import WRONG
-from tests.repository.test_scripts import copy_scripts, create_venv, posix_only, run
+from tests.diagnosis.pasted_outputs import WRONG
+from tests.repository.checkout import copy_scripts, create_venv, posix_only, run
 
 pytestmark = posix_only
 ZIP = "attention-docs-offline.zip"

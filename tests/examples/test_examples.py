@@ -1,39 +1,17 @@
 """All examples: their form, committed digits, independent computations and sizes."""
 
-import importlib
 import itertools
-import pkgutil
-import re
 
 import numpy as np
 import pytest
 
 from attention_docs import attention_steps, examples
 from attention_docs.render.text import as_text
-from tests.examples import independent
-from tests.examples.comparison import COMPUTATIONS, Computation, compare
+from tests.examples.comparison import Computation, compare
+from tests.examples.independent import ONE_HEAD_STEPS, computations_of, has_one_head
 from tests.examples.independent.one_head import one_head_steps, steps_of_one_head
 
-# Each module registers its computations when it is imported.
-for module in pkgutil.iter_modules(independent.__path__):
-    importlib.import_module(f"{independent.__name__}.{module.name}")
-
 NAMES = examples.names()
-# Examples that have only the steps of one head are compared with a loop.
-INPUTS = {"X", "X_q", "X_kv", "W_Q", "W_K", "W_V"}
-ONE_HEAD_STEPS = {"Q", "K", "V", "weights", "output"}
-
-
-def step_names(name):
-    """Return the names of an example's steps from its docstring, without computing them."""
-    return set(re.findall(r"^([A-Za-z]\w*)", examples.expected(name), re.M))
-
-
-def has_one_head(name):
-    optional_steps = INPUTS | {"scores", "scaled"}
-    return ONE_HEAD_STEPS <= step_names(name) <= ONE_HEAD_STEPS | optional_steps
-
-
 ONE_HEAD = [name for name in NAMES if has_one_head(name)]
 
 
@@ -58,13 +36,6 @@ def test_steps_have_identifiers_and_at_most_two_axes(name):
     for step, array in examples.steps(name).items():
         assert step.isidentifier()
         assert array.ndim <= 2, step
-
-
-def computations_of(name):
-    """Return the independent computations of an example."""
-    if has_one_head(name) and not COMPUTATIONS[name]:
-        return [steps_of_one_head(step_names(name) - INPUTS)]
-    return COMPUTATIONS[name]
 
 
 def thorough_if_trained(name):

@@ -13,9 +13,9 @@ from attention_docs.examples import around_softmax, chosen_keys, delta_rule, mas
 from attention_docs.examples.delta_rule_chunks import one_chunk
 from tests import loops
 from tests.examples.comparison import literals, patched_literals, perturbed_literals
+from tests.examples.independent import computations_of
 from tests.examples.independent.chosen_keys import largest
 from tests.examples.independent.delta_rules import exact, product, run
-from tests.examples.test_examples import computations_of
 from tests.loops import rotate_pairs
 
 

@@ -12,6 +12,7 @@ from attention_docs import softmax
 from attention_docs.learning import Adam, Model, cross_entropy, evaluate, train
 from attention_docs.tasks import Batch, induction, one_hot, reverse, walk
 from tests.conftest import to_numpy
+from tests.maths.gradients import assert_gradients_equal_finite_differences, loss_and_gradients
 
 SMALL = Model(vocabulary=5, length=4, width=6, d_k=3, layers=2, is_causal=True)
 MODELS = {
@@ -23,37 +24,6 @@ MODELS = {
 }
 BATCH = reverse(RandomState(3), batch_size=3, length=4, vocabulary=5)
 each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-
-
-def loss_and_gradients(model, weights, batch):
-    """Return the loss, and the gradients by name."""
-    run = model.run(weights, batch.tokens)
-    loss, d_logits = cross_entropy(run.logits, batch.targets)
-    return loss, model.gradients(weights, batch.tokens, run, d_logits)
-
-
-def assert_gradients_equal_finite_differences(model, weights, batch, stride, rel):
-    """Compare every `stride`-th number of each gradient with a central difference of the loss.
-
-    A weight without a gradient must not change the loss.
-    """
-    _, gradients = loss_and_gradients(model, weights, batch)
-    step = 1e-5
-
-    def loss_after(name, index, change):
-        """Return the loss after adding to one number of a weight matrix."""
-        changed = weights[name].copy()
-        changed[index] += change
-        return loss_and_gradients(model, {**weights, name: changed}, batch)[0]
-
-    assert gradients.keys() <= weights.keys()
-    for name, weight in weights.items():
-        gradient = gradients.get(name, np.zeros_like(weight))
-        assert gradient.shape == weight.shape
-        for index in list(np.ndindex(gradient.shape))[::stride]:
-            difference = loss_after(name, index, step) - loss_after(name, index, -step)
-            expected = pytest.approx(difference / (2 * step), rel=rel, abs=1e-8)
-            assert gradient[index] == expected, (name, index)
 
 
 @each_model

@@ -9,7 +9,7 @@ from numpy.random import RandomState
 from attention_docs.tasks import reverse
 from attention_docs.transformer_block import Block, norm, norm_backward
 from tests.conftest import to_numpy
-from tests.maths.test_learning import (
+from tests.maths.gradients import (
     assert_gradients_equal_finite_differences,
     loss_and_gradients,
 )

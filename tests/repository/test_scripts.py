@@ -2,10 +2,8 @@
 
 import ast
 import contextlib
-import hashlib
 import importlib.machinery
 import importlib.util
-import json
 import os
 import shutil
 import signal
@@ -18,12 +16,9 @@ import urllib.request
 import pytest
 
 from tests.conftest import ROOT, cut_down, replace_in_file
+from tests.repository.checkout import SCRIPTS, copy_scripts, create_venv, posix_only, run
 
 pytestmark = pytest.mark.independent_tests
-# A shell script stands in for .venv/bin/python.
-posix_only = pytest.mark.skipif(os.name == "nt", reason="the stand-in for .venv is a shell script")
-
-SCRIPTS = ROOT / "scripts"
 
 
 @pytest.fixture
@@ -31,22 +26,6 @@ def uninstalled(tmp_path):
     """A folder with the scripts and the locks, but without .venv and pages."""
     copy_scripts(tmp_path)
     return tmp_path
-
-
-def copy_scripts(folder):
-    shutil.copytree(SCRIPTS, folder / "scripts", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copytree(ROOT / "requirements", folder / "requirements")
-
-
-def run(checkout, script, *arguments, **environment):
-    """Run a script of a checkout, with the package of the checkout."""
-    return subprocess.run(
-        [sys.executable, checkout / "scripts" / script, *arguments],
-        env={**os.environ, "PYTHONPATH": str(checkout), **environment},
-        capture_output=True,
-        encoding="utf-8",
-        timeout=120,
-    )
 
 
 def error_line(process):
@@ -126,17 +105,6 @@ def installed(project):
     copy_scripts(project)
     create_venv(project)
     return project
-
-
-def create_venv(checkout):
-    """Create a .venv that the scripts consider installed, and that runs this Python."""
-    python = checkout / ".venv" / "bin" / "python"
-    python.parent.mkdir(parents=True)
-    python.write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
-    python.chmod(0o755)
-    lock = (checkout / "requirements" / "site.txt").read_bytes()
-    state = {"site": hashlib.sha256(lock).hexdigest()}
-    (checkout / ".venv" / "attention-docs.json").write_text(json.dumps(state))
 
 
 def start(checkout, script, *arguments):
