@@ -200,6 +200,17 @@ def test_softcap_accepts_every_normal_number(limit):
     assert np.abs(steps.scaled).max() <= softcap
 
 
+@pytest.mark.parametrize("mask_dtype", ["float32", "float64"])
+def test_most_negative_float32_in_a_mask_hides_a_key(mask_dtype):
+    query, key, value = (array.astype("float32") for array in (QUERY, KEY, VALUE))
+    is_hidden = np.array([False, True, False, False, True])
+    mask = np.where(is_hidden, np.finfo("float32").min, 0).astype(mask_dtype)
+    output = scaled_dot_product_attention(query, key, value, mask)
+    np.testing.assert_array_equal(
+        output, scaled_dot_product_attention(query, key, value, ~is_hidden)
+    )
+
+
 def test_fully_masked_query_gets_zeros():
     is_masked = np.array([False, True, False])
     steps = attention_steps(QUERY, KEY, VALUE, attn_mask=~is_masked[:, None])
