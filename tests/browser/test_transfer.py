@@ -1,33 +1,38 @@
 """Transfer sizes, fonts, and layout shift on a slow network."""
 
 import gzip
-import itertools
-import time
+import threading
 
 import pytest
 
 from tests.browser.visit import PREFIX, Handler, Visit, served, url_path
 from tests.conftest import copy_project, cut_down, mkdocs
 
-# At the end of the title, and before and after the side panel of the course.
-CUTS = (b"</h1>", b'<aside class="panel"', b"</aside>")
-# Long enough for the browser to paint what it has.
-PAUSE_SECONDS = 0.3
+BOX = """
+    selector => {
+        const {x, y, width, height} = document.querySelector(selector).getBoundingClientRect();
+        return [x, y, width, height];
+    }
+"""
+HAS_STYLES = "[...document.querySelectorAll('link[rel=stylesheet]')].every(link => link.sheet)"
 
 
-class HandlerWithPauses(Handler):
-    """Send a page in pieces, which end at the places of `CUTS`."""
+def pausing_handler(place, may_continue):
+    """Return a handler that sends a page up to a place, and the rest after an event."""
 
-    def send(self, file, content):
-        if file.suffix != ".html":
-            return super().send(file, content)
-        ends = [0, *(content.index(cut) for cut in CUTS if cut in content), len(content)]
-        self.send_response(200)
-        self.send_header("Content-Type", "text/html")
-        self.end_headers()
-        for start, end in itertools.pairwise(ends):
-            time.sleep(PAUSE_SECONDS)
-            self.wfile.write(content[start:end])
+    class PausingHandler(Handler):
+        def send(self, file, content):
+            if file.suffix != ".html":
+                return super().send(file, content)
+            end = content.index(place)
+            self.send_response(200)
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(content[:end])
+            may_continue.wait(timeout=60)
+            self.wfile.write(content[end:])
+
+    return PausingHandler
 
 
 def test_page_of_thirty_formulas_transfers_at_most_130_kb(tab, tmp_path, site):
@@ -85,11 +90,28 @@ def test_heaviest_page_has_no_layout_shift_on_slow_network(browser, site, addres
         assert visit.page.evaluate("window.shift") <= 0.01
 
 
-@pytest.mark.parametrize("page", ["", "course/averages", "course/learned"])
 @pytest.mark.parametrize("width", [412, 1280])
-def test_page_that_arrives_in_pieces_has_no_layout_shift(browser, site, page, width):
+@pytest.mark.parametrize(
+    ("page", "element", "end"),
+    [
+        ("", "h1", b"</h1>"),
+        ("course/averages", "h1", b"</h1>"),
+        ("course/learned", "h1", b"</h1>"),
+        ("course/learned", ".panel > details", b"</aside>"),
+    ],
+)
+def test_element_keeps_its_place_when_the_rest_of_the_page_arrives(
+    browser, site, page, element, end, width
+):
+    rest_may_arrive = threading.Event()
     with (
-        served(site, HandlerWithPauses) as home,
-        Visit(browser, home + url_path(page), width=width) as visit,
+        served(site, pausing_handler(end, rest_may_arrive)) as home,
+        Visit(browser, "about:blank", width=width) as visit,
     ):
-        assert visit.page.evaluate("window.shift") <= 0.01
+        visit.page.goto(home + url_path(page), wait_until="commit")
+        visit.page.wait_for_selector(element)
+        visit.wait_until(HAS_STYLES)
+        box = visit.page.evaluate(BOX, element)
+        rest_may_arrive.set()
+        visit.page.wait_for_load_state()
+        assert visit.page.evaluate(BOX, element) == box
