@@ -307,7 +307,7 @@ def call_function(function: Callable[..., Any], case: Case, interface: Interface
     library = interface.library
     values = calling.translate_arguments(case.call, interface)
     if interface.layer is not None and library == "torch":
-        # A layer of PyTorch is a function that also converts its weights.
+        # Only layers have this method, so the type of a function lacks it.
         function.to(getattr(sys.modules["torch"], dtype))  # type: ignore[attr-defined]
     arguments = {name: to_argument(value, case, library, dtype) for name, value in values.items()}
     if case.compares_gradients:

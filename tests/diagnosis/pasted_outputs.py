@@ -12,6 +12,7 @@ from attention_docs.diagnosis.recipe import attend
 RIGHT = examples.steps("distinct_sizes")["output"]
 WRONG = attend(example_call(), mistake_named("softmax_over_queries").changes)[0, 0]
 UNKNOWN = RIGHT.copy()
+UNKNOWN[1, 2] += 0.5
 OVERFLOWING = "1e400 1 1"  # 1e400 is read as infinity
 
 

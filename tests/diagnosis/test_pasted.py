@@ -12,8 +12,6 @@ from attention_docs.diagnosis.mistakes import mistake_named
 from attention_docs.diagnosis.pasted import diagnose, known_outputs
 from tests.diagnosis.pasted_outputs import FORMATS, OVERFLOWING, RIGHT, UNKNOWN, WRONG, format_rows
 
-UNKNOWN[1, 2] += 0.5
-
 
 @pytest.fixture
 def stdin(monkeypatch):

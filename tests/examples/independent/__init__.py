@@ -12,7 +12,6 @@ from tests.examples.independent.one_head import steps_of_one_head
 INPUTS = {"X", "X_q", "X_kv", "W_Q", "W_K", "W_V"}
 ONE_HEAD_STEPS = {"Q", "K", "V", "weights", "output"}
 
-
 # Each module registers its computations when it is imported.
 for module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{module.name}")
