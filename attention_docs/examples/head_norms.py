@@ -7,7 +7,7 @@ is (`long`, -`long`).
   each head, `q_together` and `K_together` divided by the root mean square of all four features.
 - `weights_without_norm`, `weights_by_head` and `weights_together` are the weights of both heads.
   `largest` has the largest absolute score of the second head in these three cases, and `bounds` the
-  largest value that each of the two norms allows.
+  largest that each of the two norms allows.
 - Gate: `row` is the output of one projection: query and gate of the first head, then of the second.
   `gate` has its gates after the sigmoid, and `gated` is the output times the gate. `gate_flat` and
   `gated_flat` take the second half of the row for the gates, which is a mistake.
@@ -117,10 +117,7 @@ def sigmoid(x: Array, xp: ModuleType) -> Array:
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Attend without norms, with norms of each head and of all heads together, and with a gate.
-
-    `bounds` has the largest score that each norm allows, and `gate_flat` the gates of a mistake.
-    """
+    """Attend without norms, with norms of each head and of all heads together, and with a gate."""
     long_feature = xp.asarray(LONG, dtype=xp.float64)
     first_query = xp.asarray(FIRST_QUERY, dtype=xp.float64)
     second_query = long_feature * xp.asarray(DIRECTION, dtype=xp.float64)
