@@ -1,9 +1,13 @@
 """What choosing keys saves, in multiplications for one token and layer of DeepSeek-V3.2.
 
-In latent attention, each of the `heads` multiplies its query with the latent and the rotary part of
-each key, and its weights with the latents. The indexer computes one dot product for each of its
-heads and keys. In millions of multiplications, `dense` attends to all keys, `indexer` scores all
-keys, and `sparse` attends to the `chosen` keys.
+Counted are the products with keys and values, not the projections. In latent attention, a generated
+token multiplies the query of each of the `heads` with the latent and the rotary part of each key,
+and its weights with the latents. The indexer computes one dot product for each of its heads and
+keys. In millions, `dense` attends to all keys, `indexer` scores all keys, and `sparse` attends to
+the `chosen` keys. In contexts longer than `break_even`, `together` is less than `dense`.
+
+Steps with `prompt` compare with attention that computes the keys and values of all heads, which is
+cheaper for a prompt. `indexer_share` divides the indexer's work for a key by that of both forms.
 
 >>> show(steps())
 heads 1
@@ -28,6 +32,12 @@ saving 4
 [0.9444 3.2381 8.2424 13.4321]
 break_even 1
 [2176]
+prompt_saving 4
+[0.2778 0.9524 2.4242 3.9506]
+prompt_break_even 1
+[8704]
+indexer_share 2
+[0.0588 0.2000]
 """
 
 from types import ModuleType
@@ -40,28 +50,26 @@ TITLE = "What choosing keys saves"
 SOURCE = "the configuration of DeepSeek-V3.2-Exp; the formulas are our own"
 
 HEADS, LATENT, ROTARY = [128], [512], [64]
+KEY_AND_VALUE = [256]  # the features of a head's key and value, without the rotary part
 INDEX_HEADS, INDEX_FEATURES, CHOSEN = [64], [128], [2048]
 CONTEXTS = [2048, 8192, 32768, 131072]
+LABELS = {"indexer_share": (["generated token", "prompt"],)}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Count the multiplications with all keys and with chosen keys, in millions.
-
-    `together` is the sum of `indexer` and `sparse`. It is less than `dense` in contexts longer than
-    `break_even`.
-    """
-    heads = xp.asarray(HEADS, dtype=xp.float64)
-    latent_features = xp.asarray(LATENT, dtype=xp.float64)
-    rotary_features = xp.asarray(ROTARY, dtype=xp.float64)
-    index_heads = xp.asarray(INDEX_HEADS, dtype=xp.float64)
-    index_features = xp.asarray(INDEX_FEATURES, dtype=xp.float64)
-    chosen = xp.asarray(CHOSEN, dtype=xp.float64)
-    contexts = xp.asarray(CONTEXTS, dtype=xp.float64)
+    """Count the multiplications with all keys and with chosen keys, in millions."""
+    heads, latent_features, rotary_features, key_and_value, index_heads, index_features = (
+        xp.asarray(size, dtype=xp.float64)
+        for size in (HEADS, LATENT, ROTARY, KEY_AND_VALUE, INDEX_HEADS, INDEX_FEATURES)
+    )
+    chosen, contexts = (xp.asarray(lengths, dtype=xp.float64) for lengths in (CHOSEN, CONTEXTS))
     # A score multiplies a latent and a rotary key, and a weight then multiplies the latent again.
     attention_per_key = heads * (latent_features + rotary_features + latent_features)
+    prompt_per_key = heads * (key_and_value + rotary_features)
     indexer_per_key = index_heads * index_features
     dense = attention_per_key * contexts
     indexer = indexer_per_key * contexts
+    # Each query chooses other keys, so these are read as latents, in a prompt as well.
     sparse = attention_per_key * chosen
     million = 1e6
     return {
@@ -76,4 +84,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "together": (indexer + sparse) / million,
         "saving": dense / (indexer + sparse),
         "break_even": sparse / (attention_per_key - indexer_per_key),
+        "prompt_saving": prompt_per_key * contexts / (indexer + sparse),
+        "prompt_break_even": sparse / (prompt_per_key - indexer_per_key),
+        "indexer_share": indexer_per_key / xp.concat([attention_per_key, prompt_per_key]),
     }

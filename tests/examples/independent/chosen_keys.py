@@ -133,18 +133,29 @@ def rotary_layouts(literals):
 @independent(
     "indexer_costs",
     "counted key by key and head by head",
-    fixed=["HEADS", "LATENT", "ROTARY", "INDEX_HEADS", "INDEX_FEATURES", "CHOSEN", "CONTEXTS"],
+    fixed=[
+        *("HEADS", "LATENT", "ROTARY", "KEY_AND_VALUE"),
+        *("INDEX_HEADS", "INDEX_FEATURES", "CHOSEN", "CONTEXTS"),
+    ],
 )
 def indexer_costs(literals):
     of_key = sum(512 + 64 + 512 for head in range(128)) / 1e6
+    of_plain_key = sum(192 + 128 for head in range(128)) / 1e6
     of_index = sum(128 for head in range(64)) / 1e6
     contexts = literals["CONTEXTS"]
     sparse = 2048 * of_key
+
+    def first_not_dearer(of_key):
+        return min(n for n in range(1, 10**4) if n * of_key >= n * of_index + sparse)
+
     return {
         "dense": [n * of_key for n in contexts],
         "indexer": [n * of_index for n in contexts],
         "sparse": [sparse],
         "together": [n * of_index + sparse for n in contexts],
         "saving": [n * of_key / (n * of_index + sparse) for n in contexts],
-        "break_even": [min(n for n in range(1, 10**4) if n * of_key >= n * of_index + sparse)],
+        "break_even": [first_not_dearer(of_key)],
+        "prompt_saving": [n * of_plain_key / (n * of_index + sparse) for n in contexts],
+        "prompt_break_even": [first_not_dearer(of_plain_key)],
+        "indexer_share": [of_index / of_key, of_index / of_plain_key],
     }
