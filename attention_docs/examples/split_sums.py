@@ -1,12 +1,13 @@
 """Sums in half precision depend on their order, and so does attention in pieces.
 
-`forward`, `in_pairs` and `backward` are sums of the four `numbers` in three orders, rounded to 16
-bits after each addition.
+`forward`, `in_pairs` and `backward` are sums of the four `numbers` in three orders, rounded to
+float16 after each addition.
 
 One query meets eight keys; `exact` is its output. The keys are then split into one, two, four and
-eight pieces, whose states are merged from the first to the last and rounded to 16 bits each time.
+eight pieces, whose states are merged from the first to the last and rounded to float16 each time.
 `outputs` has a row for each number of pieces, and `totals` the denominators of the merged states.
-`last_first` merges four pieces from the last to the first.
+`last_first` merges four pieces from the last to the first. `bfloat16_outputs` are rounded to
+bfloat16 instead, and `mixed_outputs` as well, but from states in float32.
 
 >>> show(steps())
 numbers 4
@@ -48,10 +49,20 @@ totals 4
 [2.9590 2.9590 2.9590 2.9570]
 last_first 2
 [1.5195 1.5176]
+bfloat16_outputs 4 x 2
+[[1.5234 1.5234]
+ [1.5156 1.5156]
+ [1.5234 1.5234]
+ [1.5156 1.5156]]
+mixed_outputs 4 x 2
+[[1.5234 1.5156]
+ [1.5234 1.5156]
+ [1.5234 1.5156]
+ [1.5234 1.5156]]
 """
 
 import math
-from functools import reduce
+from functools import partial, reduce
 from types import ModuleType
 
 import numpy
@@ -68,11 +79,14 @@ Q = [[1]]
 K = [[0], [1], [0], [2], [2], [0], [-1], [0]]
 V = [[4, 0], [-3, 3], [0, 5], [0, 1], [4, 1], [4, 6], [5, -2], [2, 0]]
 PIECES = (1, 2, 4, 8)
-# The bits of a float16 after its leading bit, and the smallest float16 with full precision.
-FRACTION_BITS, SMALLEST_NORMAL = 10, 2.0**-14
+# The bits of a number after its leading bit, and the smallest number with full precision.
+FORMATS = {"float16": (10, 2.0**-14), "bfloat16": (7, 2.0**-126), "float32": (23, 2.0**-126)}
 
 LABELS = {
-    "outputs": (["1 piece", *(f"{pieces} pieces" for pieces in PIECES[1:])], []),
+    **dict.fromkeys(
+        ("outputs", "bfloat16_outputs", "mixed_outputs"),
+        (["1 piece", *(f"{pieces} pieces" for pieces in PIECES[1:])], []),
+    ),
     "totals": ([str(pieces) for pieces in PIECES],),
 }
 
@@ -86,24 +100,22 @@ def nearest(x: Array, xp: ModuleType) -> Array:
     return xp.where(is_odd_tie, below_half + 1, below_half)
 
 
-def round_to_float16(x: Array, xp: ModuleType) -> Array:
-    """Round float64 numbers to the nearest float16, but return them as float64.
-
-    They must be within the range of float16.
-    """
-    # Below the smallest normal number, the spacing of float16 no longer shrinks.
-    magnitude = xp.maximum(xp.abs(x), xp.asarray(SMALLEST_NORMAL, dtype=xp.float64))
+def round_to(number_format: str, x: Array, xp: ModuleType) -> Array:
+    """Round float64 numbers within the range of a format to it, but return them as float64."""
+    fraction_bits, smallest_normal = FORMATS[number_format]
+    # Below the smallest normal number, the spacing no longer shrinks.
+    magnitude = xp.maximum(xp.abs(x), xp.asarray(smallest_normal, dtype=xp.float64))
     # The floor of the base-2 logarithm, written with `ceil`, because the pages have no `floor`.
     exponent = -xp.ceil(-xp.log(magnitude) / math.log(2))
-    spacing = 2.0 ** (exponent - FRACTION_BITS)
+    spacing = 2.0 ** (exponent - fraction_bits)
     return nearest(x / spacing, xp) * spacing
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Sum four numbers in three orders, and attend to the keys in one to eight pieces.
+round_to_float16 = partial(round_to, "float16")
 
-    All of it is rounded to float16, except `exact`, the output of attention in float64.
-    """
+
+def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+    """Sum four numbers in three orders, and attend to the keys in one to eight pieces."""
     numbers = xp.asarray(NUMBERS, dtype=xp.float64)
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     a, b, c, d = (numbers[i] for i in range(len(NUMBERS)))
@@ -111,27 +123,30 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     def add(x: Array, y: Array) -> Array:
         return round_to_float16(x + y, xp)
 
-    def round_state(state: TileState) -> TileState:
+    def round_state(number_format: str, state: TileState) -> TileState:
         """Round the arrays of a state, side by side as the columns of one array."""
         columns = [state.maximum[..., None], state.total[..., None], state.sums]
-        rounded = round_to_float16(xp.concat(columns, axis=-1), xp)
+        rounded = round_to(number_format, xp.concat(columns, axis=-1), xp)
         return TileState(rounded[..., 0], rounded[..., 1], rounded[..., 2:])
 
-    def merge_rounded(state: TileState, next_state: TileState) -> TileState:
-        return round_state(merge(state, next_state))
-
-    def states_of_pieces(count: int) -> list[TileState]:
-        """Split the keys into equal pieces, and return the state of each, from first to last."""
+    def merge_pieces(count: int, number_format: str, *, last_first: bool = False) -> TileState:
+        """Split the keys into equal pieces, and merge the states of the pieces."""
         shape = (count, len(K) // count, -1)
-        states = round_state(attend_tile(q, xp.reshape(k, shape), xp.reshape(v, shape)))
-        return [
-            TileState(states.maximum[i, ...], states.total[i, ...], states.sums[i, ...])
-            for i in range(count)
-        ]
+        of_pieces = attend_tile(q, xp.reshape(k, shape), xp.reshape(v, shape))
+        states = round_state(number_format, of_pieces)
+        order = reversed(range(count)) if last_first else range(count)
+        return reduce(
+            lambda state, next_state: round_state(number_format, merge(state, next_state)),
+            [TileState(*(array[i, ...] for array in states)) for i in order],
+        )
 
-    merged_states = [reduce(merge_rounded, states_of_pieces(count)) for count in PIECES]
-    merged_last_first = reduce(merge_rounded, reversed(states_of_pieces(4)))
-    outputs = xp.concat([state.output for state in merged_states])
+    def outputs(states: list[TileState], number_format: str) -> Array:
+        return round_to(number_format, xp.concat([state.output for state in states]), xp)
+
+    float16, bfloat16, float32 = (
+        [merge_pieces(count, number_format) for count in PIECES] for number_format in FORMATS
+    )
+    last_first = merge_pieces(4, "float16", last_first=True)
     return {
         "numbers": numbers,
         "forward": add(add(add(a, b), c), d),
@@ -141,7 +156,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "K": k,
         "V": v,
         "exact": attention_steps(q, k, v).output[0, :],
-        "outputs": round_to_float16(outputs, xp),
-        "totals": xp.stack([state.total[0] for state in merged_states]),
-        "last_first": round_to_float16(merged_last_first.output[0, :], xp),
+        "outputs": outputs(float16, "float16"),
+        "totals": xp.stack([state.total[0] for state in float16]),
+        "last_first": outputs([last_first], "float16")[0, :],
+        "bfloat16_outputs": outputs(bfloat16, "bfloat16"),
+        "mixed_outputs": outputs(float32, "bfloat16"),
     }

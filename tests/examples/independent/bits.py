@@ -1,4 +1,4 @@
-"""Sums and caches in few bits: numbers rounded by NumPy's float16, and by Python's `round`."""
+"""Sums and caches in few bits: numbers rounded by NumPy's dtypes, and by Python's `round`."""
 
 import math
 
@@ -10,49 +10,60 @@ from tests.examples.comparison import independent
 HALF = np.float16
 
 
-def merged(states):
-    """Merge states (maximum, total, sums) one after another, each rounded to 16 bits."""
+def bfloat16(x):
+    """Round to eight significant binary digits."""
+    fraction, exponent = math.frexp(x)
+    return math.ldexp(round(math.ldexp(fraction, 8)), exponent - 8)
+
+
+def merged(states, to=HALF):
+    """Merge states (maximum, total, sums) one after another, each rounded by `to`."""
     maximum, total, sums = states[0]
     for other_maximum, other_total, other_sums in states[1:]:
         largest = max(maximum, other_maximum)
         old, new = (math.exp(float(m) - float(largest)) for m in (maximum, other_maximum))
-        total = HALF(old * float(total) + new * float(other_total))
+        total = to(old * float(total) + new * float(other_total))
         pairs = zip(sums, other_sums, strict=True)
-        sums = [HALF(old * float(a) + new * float(b)) for a, b in pairs]
+        sums = [to(old * float(a) + new * float(b)) for a, b in pairs]
         maximum = largest
     return maximum, total, sums
 
 
-@independent("split_sums", "NumPy's float16", fixed=["NUMBERS", "PIECES"])
+@independent("split_sums", "NumPy's float16 and float32", fixed=["NUMBERS", "PIECES"])
 def split_sums(literals):
     a, b, c, d = (HALF(number) for number in literals["NUMBERS"])
     q, keys, values = literals["Q"][0][0], literals["K"], literals["V"]
     scores = [float(q) * float(key[0]) for key in keys]
 
-    def state(piece):
+    def state(piece, to):
         """Return the state of a range of keys."""
         maximum = max(scores[j] for j in piece)
         powers = [math.exp(scores[j] - maximum) for j in piece]
         columns = zip(*(values[j] for j in piece), strict=True)
-        sums = [HALF(loops.dot(powers, column)) for column in columns]
-        return HALF(maximum), HALF(math.fsum(powers)), sums
+        sums = [to(loops.dot(powers, column)) for column in columns]
+        return to(maximum), to(math.fsum(powers)), sums
 
-    def states(size):
-        return [state(range(start, start + size)) for start in range(0, 8, size)]
+    def states(size, to=HALF):
+        return [state(range(start, start + size), to) for start in range(0, 8, size)]
 
-    def output(state):
+    def output(state, to=HALF):
         _, total, sums = state
-        return [float(HALF(float(x) / float(total))) for x in sums]
+        return [float(to(float(x) / float(total))) for x in sums]
 
-    merged_states = [merged(states(size)) for size in (8, 4, 2, 1)]
+    def outputs(state_format, to):
+        in_pieces = [merged(states(size, state_format), state_format) for size in (8, 4, 2, 1)]
+        return [output(state, to) for state in in_pieces]
+
     return {
         "forward": float(((a + b) + c) + d),
         "in_pairs": float((a + b) + (c + d)),
         "backward": float(a + (b + (c + d))),
         "exact": loops.matmul([loops.softmax_row(scores)], values)[0],
-        "outputs": list(map(output, merged_states)),
-        "totals": [float(total) for _, total, _ in merged_states],
+        "outputs": outputs(HALF, HALF),
+        "totals": [float(merged(states(size))[1]) for size in (8, 4, 2, 1)],
         "last_first": output(merged(states(2)[::-1])),
+        "bfloat16_outputs": outputs(bfloat16, bfloat16),
+        "mixed_outputs": outputs(np.float32, bfloat16),
     }
 
 

@@ -169,7 +169,7 @@ def indexer_saving(steps_of: StepsOf) -> Html:
 
 @site_figure
 def split_outputs(steps_of: StepsOf) -> Html:
-    r"""The second feature of one output, computed in 16 bits from one, two, four and eight pieces
+    r"""The second feature of one output, computed in float16 from one, two, four and eight pieces
     of the same keys. With eight pieces it is further from the exact output than with one."""
     steps = steps_of("split_sums")
     second_feature = 1
@@ -178,7 +178,7 @@ def split_outputs(steps_of: StepsOf) -> Html:
     claim(errors[-1] > errors[0], "further from the exact output than with one")
     pieces = load("split_sums").PIECES
     series = [
-        Series("in 16 bits", np.asarray(pieces), outputs, "first", points=True),
+        Series("in float16", np.asarray(pieces), outputs, "first", points=True),
         Series("exact", np.asarray(pieces), np.full(len(pieces), exact), "second"),
     ]
     x = Axis("pieces", pieces, logarithmic=True)
