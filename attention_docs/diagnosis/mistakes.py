@@ -493,6 +493,6 @@ def mistake_named(name: str) -> Mistake:
     """Return a mistake by its name.
 
     >>> mistake_named("not_scaled").fix
-    'scores / math.sqrt(d_k)'
+    'scores / math.sqrt(d_k)  # unless the configuration sets a scale'
     """
     return next(mistake for mistake in MISTAKES if mistake.name == name)
