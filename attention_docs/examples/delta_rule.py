@@ -133,20 +133,8 @@ LABELS = {
 def write(
     state: Array, key: Array, value: Array, strength: Array, gate: Array
 ) -> tuple[Array, Array, Array]:
-    """Let a state decay, then move what it holds for a key towards a value.
-
-    Args:
-        state: (d_k, d_v), what was written so far.
-        key: (d_k,), of length one in a model.
-        value: (d_v,).
-        strength: beta, how much of the error is corrected.
-        gate: alpha, the part of the state that is kept: one number, or (d_k, 1), one per feature.
-
-    Returns:
-        The new state, (d_k, d_v); what the decayed state held for the key, (d_v,); and the error,
-        (d_v,).
-    """
-    state = state * gate
+    """Write a value into a state, and return the state, what it recalled, and the error."""
+    state = state * gate  # (d_k, d_v); the gate is one number or (d_k, 1)
     recalled = key @ state
     error = value - recalled
     written = strength * key[:, None] * error[None, :]
@@ -195,11 +183,7 @@ def write_all_with_late_gates(keys: Array, values: Array, gates: Array, xp: Modu
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Write `V` for the keys `K` by addition, by softmax attention and by the delta rule.
-
-    `sum`, `after_third` and `after_fourth` are states; the steps in `ANSWERS` are what a state, or
-    attention, returns for `Q`.
-    """
+    """Write `V` for the keys `K` by addition, by softmax attention and by the delta rule."""
     k, v, q = (xp.asarray(rows, dtype=xp.float64) for rows in (K, V, Q))
     strengths, gates = (xp.asarray(row, dtype=xp.float64) for row in (HALF_STRENGTH, GATES))
     channel_gates = xp.asarray(CHANNEL_GATES, dtype=xp.float64)

@@ -5,7 +5,8 @@ the alphas.
 
 `output` has a row for each token, read from the state after its write. `in_chunks` has the same
 outputs, computed in chunks. The other steps compute all tokens as one chunk: `kept[r, i]` is the
-part of the write of token i that the gates have left at token r.
+part of the write of token i that the gates have left at token r. `causal_only` shows a mistake: a
+causal mask in place of `kept`.
 
 >>> show(steps())
 Q 6 x 4
@@ -97,16 +98,7 @@ CHUNK = 3
 
 
 def decay_factors(gates: Array, xp: ModuleType) -> tuple[Array, Array]:
-    """Return what the gates leave of the state before the first token, and of each write.
-
-    Args:
-        gates: (n,) the gate of each token.
-        xp: the array library.
-
-    Returns:
-        The (n,) products of the gates up to each token, and (n, n) factors: entry [r, i] is the
-        product of gates i + 1 to r, or zero if token i comes after token r.
-    """
+    """Return what the gates leave of the first state, (n,), and of each write, (n, n)."""
     gate_products = [gates[0]]
     for t in range(1, gates.shape[0]):
         gate_products.append(gate_products[-1] * gates[t])
@@ -131,21 +123,7 @@ def solve_unit_triangular(matrix: Array, right_side: Array, xp: ModuleType) -> A
 def one_chunk(
     q: Array, k: Array, v: Array, strengths: Array, gates: Array, state: Array, xp: ModuleType
 ) -> dict[str, Array]:
-    """Apply the gated delta rule to a chunk of tokens at once.
-
-    Args:
-        q: (n, d_k) queries of the chunk.
-        k: (n, d_k) keys.
-        v: (n, d_v) values.
-        strengths: (n,) beta of each token.
-        gates: (n,) alpha of each token.
-        state: (d_k, d_v) the state before the chunk.
-        xp: the array library.
-
-    Returns:
-        The (n, d_v) `output`, the `state` after the chunk, the decay of each write, `kept`, and
-        the strengths times the errors, `corrections`.
-    """
+    """Apply the gated delta rule to a chunk of tokens at once, from the state before it."""
     state_decay, kept = decay_factors(gates, xp)
     # A key also recalls what earlier tokens of the chunk have corrected.
     overlaps = strengths[:, None] * (k @ k.T) * kept
@@ -162,11 +140,7 @@ def one_chunk(
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Compute the outputs token by token, in chunks of `CHUNK` tokens, and as a single chunk.
-
-    `kept` and `corrections` belong to the single chunk, and `causal_only` is its output with a
-    causal mask in place of the decay, which is a mistake.
-    """
+    """Compute the outputs token by token, in chunks of `CHUNK` tokens, and as a single chunk."""
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     strengths, gates = (xp.asarray(row, dtype=xp.float64) for row in (STRENGTHS, GATES))
     states = write_all(k, v, strengths, gates, xp).states

@@ -209,10 +209,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Attend with both heads, over keys and values and over the latents alone.
-
-    The steps that start with `turned` show why the keys of the latents are not rotated.
-    """
+    """Attend with both heads, over keys and values and over the latents alone."""
     x, w_down = xp.asarray(X, dtype=xp.float64), xp.asarray(W_DOWN, dtype=xp.float64)
     w_k_rotary = xp.asarray(W_K_ROTARY, dtype=xp.float64)
     positions, last_position = xp.arange(len(X), dtype=xp.float64), xp.asarray([LAST])
@@ -245,14 +242,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 def head_steps(
     xp: ModuleType, last_token: Array, cache: Array, matrices: tuple[object, ...]
 ) -> dict[str, Array]:
-    """Let the last token attend with one head, over keys and values and over the latents alone.
-
-    Args:
-        xp: the array library.
-        last_token: (1, 4).
-        cache: (5, 3 + 2) latents and rotary keys side by side.
-        matrices: W_up_K, W_up_V, W_Q and W_Q_rotary of the head, as lists.
-    """
+    """Let the last token attend with one head, over keys and values and over the latents alone."""
     w_up_k, w_up_v, w_q, w_q_rotary = (xp.asarray(rows, dtype=xp.float64) for rows in matrices)
     latent_features = w_up_k.shape[0]
     latents, keys_rotary = cache[:, :latent_features], cache[:, latent_features:]

@@ -8,7 +8,8 @@ scale for each channel or for each token. `V_by_token` are the restored values.
 token, the last two with `V_by_token`.
 
 `score_error` and `score_error_by_token` are the largest errors of a scaled score in these two
-caches. `output_error` is the error of both features of the output with keys by channel.
+caches, and `epsilon` and `epsilon_by_token` bound them. `output_error` is the error of both
+features of the output with keys by channel, and `output_bound` bounds it.
 
 >>> show(steps())
 bits 1
@@ -106,11 +107,7 @@ def scale_of(x: Array, levels: Array, axis: int, xp: ModuleType) -> Array:
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Attend with the exact cache and with two quantised ones, and bound the errors.
-
-    `epsilon` and `epsilon_by_token` bound the errors of the scaled scores, and `output_bound` those
-    of the output with one scale for each channel of the keys.
-    """
+    """Attend with the exact cache and with two quantised ones, and bound the errors."""
     bits = xp.asarray(BITS, dtype=xp.float64)
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     levels = 2 ** (bits - 1) - 1

@@ -141,11 +141,7 @@ LABELS = {
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
-    """Compute the softmax in one pass, and attention in tiles that are merged in three orders.
-
-    Steps that start with `tile` or `running` are states of the first query after one tile and after
-    all tiles so far.
-    """
+    """Compute the softmax in one pass, and attention in tiles that are merged in three orders."""
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     at_once = attention_steps(q, k, v)
     z = at_once.scaled[0, :]
