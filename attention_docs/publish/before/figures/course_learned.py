@@ -36,12 +36,12 @@ def course_gradient(steps_of: StepsOf) -> Html:
 @site_figure
 def course_losses(steps_of: StepsOf) -> Html:
     r"""The loss of the word after *they*, in the sentences held out. That of the learned model
-    falls almost to zero. With uniform weights it falls at first and ends where it began."""
+    falls almost to zero. With uniform weights it falls at first and ends above where it began."""
     steps = steps_of("course_learned")
     learned, uniform = steps["loss_they"], steps["loss_they_uniform"]
     claim(learned[-1] < learned[0] / 100, "falls almost to zero")
     claim(uniform.min() < 0.7 * uniform[0] < uniform[-1], "it falls at first")
-    claim(abs(uniform[-1] - uniform[0]) < 0.1, "ends where it began")
+    claim(uniform[-1] > uniform[0], "ends above where it began")
     lines = {"learned": (learned, "first"), "uniform": (uniform, "second")}
     return loss_chart(
         "The word after they", steps["step"], lines, (0, 50, 100, 150, 200), (0, 1, 2, 3)
