@@ -11,9 +11,10 @@ from types import ModuleType
 from typing import Any
 
 import numpy as np
-from array_api_compat import array_namespace, device, is_array_api_obj
+from array_api_compat import array_namespace, device, is_array_api_obj, is_torch_array
 
 Array = Any
+SMALL_FLOATS = ("float4_", "float6_", "float8_")  # the beginnings of their dtypes' names
 
 
 def ignoring_overflow() -> np.errstate:
@@ -27,10 +28,6 @@ def ignoring_overflow() -> np.errstate:
 
 def namespace(**arrays: Array) -> ModuleType:
     """Return the standard namespace that all the named arrays share.
-
-    Raises:
-        TypeError: if an argument is not an array, or its library differs from the first argument's.
-        ValueError: if its device differs from the first argument's.
 
     >>> namespace(query=np.ones(2), key=np.ones(3)).__name__
     'numpy'
@@ -60,6 +57,11 @@ def namespace(**arrays: Array) -> ModuleType:
                 f"{name} is an array of {library_name(array)}; "
                 f"expected {library_name(first)} to match {first_name}"
             )
+        if is_torch_array(array) and array.layout != xp.strided:
+            raise TypeError(
+                f"{name} has layout {array.layout}; expected a dense tensor, "
+                f"for example {name}.to_dense()"
+            )
         if device(array) != device(first):
             raise ValueError(
                 f"{name} is on device {device(array)}; "
@@ -69,11 +71,7 @@ def namespace(**arrays: Array) -> ModuleType:
 
 
 def check_ndarray_type(name: str, array: Array) -> None:
-    """Refuse subclasses of `numpy.ndarray` with other semantics, such as a masked array.
-
-    Raises:
-        TypeError: if it is a masked array or a `numpy.matrix`.
-    """
+    """Refuse subclasses of `numpy.ndarray` with other semantics, such as a masked array."""
     # Fast path: checking for a masked array would import `numpy.ma`.
     if type(array) is np.ndarray or not isinstance(array, np.ndarray):
         return
@@ -94,9 +92,6 @@ def with_article(value: object) -> str:
 
 def check_library(xp: Any) -> None:
     """Refuse a value that is not an array library, such as the name of one.
-
-    Raises:
-        TypeError: if it cannot create arrays.
 
     >>> check_library("numpy")
     Traceback (most recent call last):
@@ -121,16 +116,15 @@ def library_name(array: Array) -> str:
 
 
 def as_real(xp: ModuleType, name: str, array: Array) -> Array:
-    """Return an array of real numbers: floats unchanged, integers as the library's default float.
-
-    Raises:
-        TypeError: if the array is boolean or complex.
-    """
+    """Return an array of real numbers; integers become the library's default float."""
     kind = dtype_kind(xp, array.dtype)
     if kind == "integral":
         return xp.astype(array, xp.asarray(0.0).dtype)
     if kind != "real floating":
-        raise TypeError(f"{name} has dtype {dtype_name(array.dtype)}; expected real numbers")
+        dtype = dtype_name(array.dtype)
+        is_small = dtype.startswith(SMALL_FLOATS)
+        expected = "floats of at least 16 bits" if is_small else "real numbers"
+        raise TypeError(f"{name} has dtype {dtype}; expected {expected}")
     return array
 
 
@@ -138,13 +132,16 @@ def as_real(xp: ModuleType, name: str, array: Array) -> Array:
 def dtype_kind(xp: ModuleType, dtype: Any) -> str:
     """Return the array standard's name for the kind of a dtype, such as `integral`, or `other`.
 
-    bfloat16 is handled here, because NumPy's `isdtype` accepts only NumPy's own dtypes.
+    bfloat16 is handled here, because NumPy's `isdtype` accepts only NumPy's own dtypes, and floats
+    of fewer bits, because PyTorch stores them but cannot compute with them.
 
     >>> dtype_kind(np, np.dtype("int8"))
     'integral'
     """
     if dtype_name(dtype) == "bfloat16":
         return "real floating"
+    if dtype_name(dtype).startswith(SMALL_FLOATS):
+        return "other"
     kinds = ("bool", "integral", "real floating", "complex floating")
     try:
         return next((kind for kind in kinds if xp.isdtype(dtype, kind)), "other")
@@ -153,11 +150,7 @@ def dtype_kind(xp: ModuleType, dtype: Any) -> str:
 
 
 def check_finite(xp: ModuleType, name: str, array: Array) -> None:
-    """Refuse NaN and infinity, which would spread to every output they touch.
-
-    Raises:
-        ValueError: if a number is not finite; the message names the first position.
-    """
+    """Refuse NaN and infinity, which would spread to every output they touch."""
     invalid = ~xp.isfinite(array)
     if xp.count_nonzero(invalid):  # for small arrays NumPy's `any` is far slower
         raise ValueError(
@@ -172,9 +165,6 @@ def check_no_overflow(xp: ModuleType, subject: str, array: Array) -> None:
         xp: the library of the array.
         subject: the beginning of the error message, such as `the scores of query and key hold`.
         array: the result.
-
-    Raises:
-        ValueError: if a number is not finite; the message names the first position.
     """
     invalid = ~xp.isfinite(array)
     if xp.count_nonzero(invalid):
@@ -192,9 +182,6 @@ def check_below_infinity(xp: ModuleType, name: str, array: Array, maximum: Array
         array: the argument.
         maximum: the maximum of the array, which is NaN if a number is; where it has not been
             computed, the array itself.
-
-    Raises:
-        ValueError: if a number is NaN or +inf; the message names the first position.
     """
     if xp.count_nonzero(~(maximum < xp.inf)):
         element = describe_first(xp, ~(array < xp.inf), array)
@@ -213,11 +200,7 @@ def describe_first(xp: ModuleType, invalid: Array, array: Array) -> str:
 
 
 def check_same_dtype(**arrays: Array) -> None:
-    """Refuse arrays of different dtypes, as PyTorch does.
-
-    Raises:
-        TypeError: if a dtype differs from the first one; the message names the array.
-    """
+    """Refuse arrays of different dtypes, as PyTorch does."""
     first_name, first = next(iter(arrays.items()))
     for name, array in arrays.items():
         if array.dtype == first.dtype:
@@ -272,10 +255,6 @@ def to_displayable(name: str, array: Array) -> np.ndarray:
     """Copy real numbers or booleans to the host, for printing and drawing.
 
     bfloat16 becomes float32, which NumPy supports and which represents all of its numbers.
-
-    Raises:
-        TypeError: if the array holds anything else.
-        ValueError: if a whole number is beyond the largest float.
     """
     if is_array_api_obj(array):
         array = upcast_16_bit(namespace(**{name: array}), array)
@@ -285,6 +264,8 @@ def to_displayable(name: str, array: Array) -> np.ndarray:
         raise TypeError(
             f"{name} is {with_article(array)} of unequal rows; expected an array"
         ) from None
+    except (BufferError, RuntimeError) as error:  # PyTorch does not export every tensor
+        raise TypeError(f"{name} cannot be copied to NumPy: {error}") from None
     if host_array.dtype == object and all(isinstance(value, Real) for value in host_array.flat):
         return _as_floats(name, host_array)
     if host_array.dtype.kind not in "biuf":
@@ -304,10 +285,6 @@ def _as_floats(name: str, array: np.ndarray) -> np.ndarray:
 
 def backend(name: str) -> ModuleType:
     """Return the namespace of an array library by its name, `numpy` or `cupy`.
-
-    Raises:
-        ValueError: if the name is unknown.
-        RuntimeError: if the library is not installed or finds no GPU; the message says what to do.
 
     >>> backend("numpy").__name__
     'numpy'

@@ -142,6 +142,8 @@ def _validate(one: TileState, other: TileState) -> tuple[ModuleType, Any, TileSt
 def _check_shapes(arrays: dict[str, Array]) -> None:
     """Refuse states whose shapes differ."""
     rows = arrays["one.maximum"].shape
+    if not rows:
+        raise ValueError(f"one.maximum has shape {rows}; expected (..., m)")
     features = arrays["one.sums"].shape[-1:]
     for name, array in arrays.items():
         expected = rows + features if name.endswith(".sums") else rows

@@ -328,6 +328,17 @@ def test_error_states_argument_expectation_and_value(call, error, message):
     assert str(caught.value) == message
 
 
+def test_tensors_that_pytorch_cannot_compute_with_are_refused(torch):
+    query, key, value = map(torch.asarray, (Q, K, V))
+    with pytest.raises(TypeError, match=r"key has layout torch.sparse_coo; expected a dense"):
+        attend(query, key.to_sparse(), value)
+    qkv = [tensor.to(torch.float8_e5m2) for tensor in (query, key, value)]
+    with pytest.raises(
+        TypeError, match=r"query has dtype float8_e5m2; expected floats of at least"
+    ):
+        attend(*qkv)
+
+
 @pytest.mark.parametrize("name", ["key", "value", "attn_mask"])
 def test_mixed_libraries_raise(strict, name):
     arguments = {"query": Q, "key": K, "value": V, "attn_mask": causal_mask(3, 4)}

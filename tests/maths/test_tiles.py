@@ -127,6 +127,12 @@ def test_merge_error_states_argument_expectation_and_value(other, error, message
     assert str(caught.value) == message
 
 
+def test_states_without_axes_are_refused():
+    state = TileState(np.asarray(0.0), np.asarray(1.0), np.asarray(1.0))
+    with pytest.raises(ValueError, match=r"^one.maximum has shape \(\); expected \(\.\.\., m\)$"):
+        merge(state, state)
+
+
 def test_merge_overflow_raises():
     large = VALID._replace(total=np.full(2, 1.5e308))
     with pytest.raises(ValueError, match="the merged totals of one and other hold inf at"):
