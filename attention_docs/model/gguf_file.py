@@ -45,13 +45,7 @@ def read_gguf(path: str | Path) -> tuple[Llama, Tokenizer]:
 
 
 def _build_model(settings: dict[str, Any], tensors: dict[str, Array]) -> Llama:
-    """Build the model from the settings and tensors of a file; used tensors are removed.
-
-    Raises:
-        KeyError: if a setting is missing.
-        ValueError: if a tensor is missing or of the wrong shape, or the file has tensors or
-            settings that `Llama` does not use.
-    """
+    """Build the model from the settings and tensors of a file; used tensors are removed."""
     heads = settings["llama.attention.head_count"]
     kv_heads = settings["llama.attention.head_count_kv"]
     d = settings["llama.embedding_length"]

@@ -44,8 +44,7 @@ def first_token_score(weights: Array) -> Array:
 def induction_score(weights: Array) -> Array:
     """Return the (..., h) mean weight on the token that followed an earlier copy of the same token.
 
-    Args:
-        weights: (..., h, n, n) weights on a sequence whose second half repeats the first.
+    The (..., h, n, n) weights are those of a sequence whose second half repeats the first.
 
     >>> weights = np.zeros((1, 4, 4))
     >>> weights[0, 2, 1], weights[0, 3, 2] = 0.5, 0.7
@@ -63,14 +62,8 @@ def first_of_word_score(weights: Array, starts: Sequence[int]) -> Array:
 
     The second token of a word is left out, because its weight on the first one would also be large
     in a head that attends to the previous token. The first word of the text is left out, because
-    its first token is an attention sink.
-
-    Args:
-        weights: (..., h, n, n) weights.
-        starts: for each token the position of the first token of its word.
-
-    Raises:
-        ValueError: if no word after the first has three tokens.
+    its first token is an attention sink. `starts` has for each token the position of the first
+    token of its word.
     """
     rows = positions_inside_words(starts)
     if not rows:
@@ -80,9 +73,6 @@ def first_of_word_score(weights: Array, starts: Sequence[int]) -> Array:
 
 def positions_inside_words(starts: Sequence[int]) -> list[int]:
     """Return the positions of the third and later tokens of each word, except the first word.
-
-    Args:
-        starts: for each token the position of the first token of its word.
 
     >>> positions_inside_words([0, 0, 0, 3, 3, 3, 3])
     [5, 6]

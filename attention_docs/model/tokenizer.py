@@ -75,23 +75,14 @@ class Tokenizer:
 
     @classmethod
     def from_gguf(cls, settings: Mapping[str, Any]) -> "Tokenizer":
-        """Return the tokenizer that the settings of a GGUF file describe.
-
-        Raises:
-            KeyError: if the settings have no tokens, merges or types.
-            ValueError: if they name another rule than `smollm`.
-        """
+        """Return the tokenizer that the settings of a GGUF file describe."""
         if (rule := settings["tokenizer.ggml.pre"]) != "smollm":
             raise ValueError(f"its tokenizer has the rule {rule!r}; expected 'smollm'")
         names = ("tokens", "merges", "token_type")
         return cls(*(settings[f"tokenizer.ggml.{name}"] for name in names))
 
     def encode(self, text: str) -> list[int]:
-        """Convert a text to token ids.
-
-        Raises:
-            ValueError: if the text is not valid Unicode, or one of its bytes is not a token.
-        """
+        """Convert a text to token ids."""
         ids: list[int] = []
         for part in self.special_pattern.split(text):
             if part in self.special_tokens:
