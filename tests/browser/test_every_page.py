@@ -69,8 +69,7 @@ INACCESSIBLE_BOXES = """
 DESCRIPTIONS = """
     [...document.querySelectorAll(".md-content :is(.diagram > svg, .drawing, img)")].map(drawing => [
         drawing.getAttribute("role") ?? drawing.localName,
-        [...drawing.ariaLabelledByElements ?? [], ...drawing.ariaDescribedByElements ?? []]
-            .map(e => e.textContent).join(" ") || drawing.alt,
+        drawing.alt ?? drawing.ariaDescribedByElements[0].textContent,
     ])
 """
 # Blocks that overlap their predecessor, other than the progress, for which the title leaves room, and

@@ -191,11 +191,11 @@ def svg(chart: Flowchart, layout: dict[str, Any], id_prefix: str) -> str:
     edges = layout.get("edges", [])
     full_width, full_height = width + 2 * MARGIN, height + 2 * MARGIN
     return (
-        f'<svg role="img" aria-labelledby="{id_prefix}-title {id_prefix}-text"'
+        f'<svg role="img" aria-describedby="{id_prefix}-text"'
         f' viewBox="{-MARGIN} {-MARGIN} {rounded(full_width)} {rounded(full_height)}"'
         f' width="{rounded(full_width)}" height="{rounded(full_height)}"'
         f' style="min-width:{rounded(MIN_SCALE * full_width)}px">'
-        f'<title id="{id_prefix}-title">{html.escape(chart.title)}</title>'
+        f"<title>{html.escape(chart.title)}</title>"
         f'<desc id="{id_prefix}-text">{html.escape(chart.description)}</desc>'
         f"{edges_svg(edges, flip)}"
         f"{boxes_svg(chart.nodes.values(), layout['objects'], flip)}"

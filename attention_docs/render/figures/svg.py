@@ -193,14 +193,14 @@ def figure(panel: Panel, name: str, css_class: str = "drawing", points: str | No
     return Html(
         element(
             "svg",
-            element("title", text_node(name), id=f"{figure_id}-title"),
+            element("title", text_node(name)),
             element("desc", text_node(panel.description), id=f"{figure_id}-desc"),
             panel.body,
             xmlns="http://www.w3.org/2000/svg",
             id=figure_id,
             class_=css_class,
             role="img",
-            aria_labelledby=f"{figure_id}-title {figure_id}-desc",
+            aria_describedby=f"{figure_id}-desc",
             viewBox=f"0 0 {width} {height}",
             width=width,
             height=height,

@@ -82,10 +82,9 @@ def test_subscript_is_lower_and_smaller(draw):
 
 def test_diagram_has_accessible_title_and_description(draw):
     svg = BeautifulSoup(draw(CHART), "html.parser").svg
-    title_id, description_id = svg["aria-labelledby"].split()
     assert svg["role"] == "img"
-    assert svg.find(id=title_id).text == "Three boxes"
-    assert svg.find(id=description_id).text == "A leads to B & C."
+    assert svg.title.text == "Three boxes"
+    assert svg.find(id=svg["aria-describedby"]).text == "A leads to B & C."
 
 
 def test_diagram_sets_no_colours_or_fonts(draw):
