@@ -111,6 +111,10 @@ def test_search_index_of_the_theme_is_empty(site):
     assert index["config"]["lang"] == ["en"]
 
 
+def test_source_maps_and_search_languages_of_the_theme_are_not_published(site):
+    assert not [*site.rglob("*.map"), *site.rglob("lunr*")]
+
+
 def test_pages_start_our_search_worker_with_the_theme_worker_as_its_query(site):
     for page in site.rglob("*.html"):
         (address,) = re.findall(r'"search": "([^"]+)"', page.read_text(encoding="utf-8"))

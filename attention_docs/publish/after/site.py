@@ -1,5 +1,7 @@
 """The phase after the generator: turn its output into the published site."""
 
+import re
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -30,6 +32,7 @@ from attention_docs.publish.page_files import PageFile
 from attention_docs.publish.project import Project
 from attention_docs.render.table import labels_of
 
+SOURCE_MAP = re.compile(r"//# sourceMappingURL=\S+")
 FORMULA_STYLE_SHEET = "assets/katex/katex.min.css"
 
 
@@ -65,6 +68,7 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
         write_text(site / live.FOLDER / f"{name}.js", script)
     sitemap.set_date(site, repository.commit_day(project.root))
     if not project.preview:
+        remove_unused_files(site)
         pages = styles.remove_unused(site, pages)
     # The policy would block the script of live reload, and the script of the offline search, which
     # contains the path of the reader's folder.
@@ -116,6 +120,15 @@ def write_text(path: Path, text: str) -> None:
     """Write text to a file without changing line endings; create the folder if it is missing."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode())
+
+
+def remove_unused_files(site: Path) -> None:
+    """Remove the theme's source maps, and its search in other languages than English."""
+    for path in site.rglob("*.map"):
+        path.unlink()
+        source = path.with_suffix("")
+        write_text(source, SOURCE_MAP.sub("", source.read_bytes().decode()))
+    shutil.rmtree(site / "assets" / "javascripts" / "lunr")
 
 
 def find_page_file(path: str, page_files: Mapping[str, PageFile]) -> PageFile | None:

@@ -98,11 +98,10 @@ def update_links(page: str, new_names: Mapping[str, str]) -> str:
 
 
 def rename_after_content(path: Path, sheet: str) -> str:
-    """Add a digest to the name of a style sheet, delete its source map, and return the new name."""
+    """Add a digest to the name of a style sheet, and return the new name."""
     digest = hashlib.sha256(sheet.encode()).hexdigest()[:8]
     new_path = path.with_name(f"{path.stem}.{digest}.css")
     path.rename(new_path)
-    path.with_name(f"{path.name}.map").unlink(missing_ok=True)
     return new_path.name
 
 
