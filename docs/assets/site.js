@@ -128,6 +128,9 @@
     isNavigating = false;
     window.attentionDocs.page = location.pathname;
   });
+  // Hints and answers stay folded on paper, where the theme would unfold all details.
+  addEventListener("beforeprint", (event) => event.stopImmediatePropagation(), true);
+
   const withoutFragment = ({ href, hash }) => href.slice(0, href.length - hash.length);
   const onLinkClick = ({ target }) => {
     const link = target.closest?.("a[href]");

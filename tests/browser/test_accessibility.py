@@ -63,7 +63,7 @@ def test_hovered_button_has_enough_contrast(chapter, axe, scheme):
 
 
 def test_print_has_enough_contrast(chapter, axe):
-    chapter.page.emulate_media(media="print", color_scheme="dark")
+    chapter.emulate_print("dark")
     chapter.page.evaluate(axe)
     assert chapter.page.evaluate(LOW_CONTRAST) == []
 

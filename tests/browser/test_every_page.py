@@ -6,7 +6,6 @@ from typing import NamedTuple
 import pytest
 
 from tests.browser.visit import (
-    A4,
     COUNTS,
     FORMULA_HTML,
     HORIZONTAL_OVERFLOW,
@@ -21,10 +20,11 @@ from tests.browser.visit import (
 
 pytestmark = pytest.mark.independent_tests
 
-# Without scripts, a page shows its heading, and no buttons, which would not work.
-IS_USABLE_WITHOUT_SCRIPTS = """
+# Without scripts, a page shows its heading, and neither buttons nor words that ask for them.
+IS_USABLE_WITHOUT_SCRIPTS = r"""
     document.querySelector("h1").checkVisibility()
-    && [...document.querySelectorAll(".md-content button")].every(b => !b.checkVisibility())
+    && [...document.querySelectorAll(".md-content button, .hands-on")].every(e => !e.checkVisibility())
+    && !/\b(click|drag|point at|press a number)\b/i.test(document.querySelector("article").innerText)
 """
 # The colours of visible elements only, as the theme may still be adding hidden ones.
 COLOURS = """
@@ -33,7 +33,9 @@ COLOURS = """
         return [e.className, style.color, style.backgroundColor, style.fill, style.stroke].join();
     }))]
 """
-SITE_CHROME = ".md-header, .md-tabs, .md-sidebar, .md-footer, .md-code__nav, .explore, .live-try"
+SITE_CHROME = (
+    ".md-header, .md-tabs, .md-sidebar, .md-footer, .md-code__nav, .explore, .hands-on, .live-try"
+)
 # Elements that would scroll, or overflow the text by more than the theme's tables do.
 CLIPPED_IN_PRINT = """
     [...document.querySelectorAll(".md-content *:not(.katex-mathml *, svg *)")].filter(box => {
@@ -208,15 +210,15 @@ def shows_on_phones_where_content_is_cut_and_has_readable_code_and_figures(visit
 
 def prints_only_the_text_dark_on_white(visit, expected):
     visit.page.evaluate(CLOSE_DETAILS)
-    visit.page.emulate_media(media="print", color_scheme="dark")
+    visit.emulate_print("dark")
     visit.page.wait_for_selector("body[data-md-color-scheme=slate]")
-    visit.page.set_viewport_size(A4)
+    assert visit.page.locator("details[open]").count() == 0
     assert visit.page.evaluate(BACKGROUND) in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
     assert visit.page.locator(SITE_CHROME).locator("visible=true").count() == 0
     assert visit.page.evaluate(CLIPPED_IN_PRINT) == []
     assert visit.page.evaluate(COUNTS, KINDS) == expected.counts
     colours_in_dark_scheme = visit.page.evaluate(COLOURS)
-    visit.page.emulate_media(media="print", color_scheme="light")
+    visit.emulate_print("light")
     visit.page.wait_for_selector("body[data-md-color-scheme=default]")
     assert visit.page.evaluate(COLOURS) == colours_in_dark_scheme
 

@@ -8,7 +8,7 @@ from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANEL
 from attention_docs.publish.before.values import look_up_array
 from attention_docs.render.numbers import short_number
 from tests.browser.live.editing import press_bar_button
-from tests.browser.visit import A4, PHONE, SMALL_FIGURE_TEXT, WIDE, each_window
+from tests.browser.visit import PHONE, SMALL_FIGURE_TEXT, WIDE, each_window
 from tests.conftest import ROOT
 from tests.live.replay import replay
 
@@ -132,8 +132,7 @@ def test_side_panel_is_inline_in_short_windows(open_page):
 
 def test_side_panel_is_inline_and_complete_in_print(open_page):
     visit = open_page("course/mask")
-    visit.page.emulate_media(media="print")
-    visit.page.set_viewport_size(A4)
+    visit.emulate_print()
     assert is_inline(visit)
     assert visit.page.locator(".stage:visible").count() == MASK_STAGES
 
@@ -221,7 +220,7 @@ def test_side_panel_switch_works_without_scripts_and_not_in_print(phone, address
     phone.load(f"{address}course/mask/")
     choose(phone, "learned")
     assert shows(phone, LEARNED)
-    phone.page.emulate_media(media="print")
+    phone.emulate_print()
     assert shows(phone, BY_HAND)
     assert not phone.page.locator(".switch").is_visible()
     phone.page.emulate_media(media="screen")

@@ -53,14 +53,13 @@ AXE_VIOLATIONS = """
 """
 WIDE, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 each_window = pytest.mark.parametrize("window", [WIDE, PHONE], ids=["wide", "phone"])
-A4 = {"width": 680, "height": 1000}  # with margins of 15 mm
-# What a page shows beside its text.
+# What a page shows beside its text, with scripts, without them and on paper.
 KINDS = {
-    "formulas": ".katex",
+    "formulas": ".katex:not(.hands-on *)",
     "diagrams": ".diagram > svg",
     # With scripts, a player shows one state at a time.
     "figures": ".drawing:not(.state + .state > *)",
-    "tables": ".md-content table:not(.cells-table)",
+    "tables": ".md-content table:not(.hands-on *)",
     "code": ".md-content pre",
 }
 # The number of visible formulas, diagrams, figures, tables and code blocks.
@@ -277,6 +276,12 @@ class Visit:
         self.page.set_viewport_size({"width": width, "height": height})
         self.page.wait_for_selector(f'body[data-md-color-scheme="{THEME_SCHEMES[scheme]}"]')
         self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+
+    def emulate_print(self, scheme="light"):
+        """Show the open page as on paper, after the event by which the theme unfolds all details."""
+        self.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        self.page.emulate_media(media="print", color_scheme=scheme)
+        self.page.set_viewport_size({"width": 680, "height": 1000})  # A4 with margins of 15 mm
 
     def wait_until(self, expression):
         """Wait until a JavaScript expression is true.

@@ -49,7 +49,7 @@ min="0" max="{last}" value="{position}" aria-valuetext="{text}"></label>
 <small data-computed style="--own:{own:.3g}" aria-hidden="true">{ends}</small>
 </div>"""
 CELLS = """\
-<div class="control cells" role="group" aria-label="{name}" data-control="cells" \
+<div class="control cells hands-on" role="group" aria-label="{name}" data-control="cells" \
 data-input="{reference}" data-search-exclude>
 <p>{choices}</p>
 <table class="cells-table"><thead><tr><td></td>{headings}</tr></thead><tbody>{rows}</tbody></table>
@@ -61,7 +61,7 @@ data-input="{reference}" data-arrow="{arrow}" data-stops="{stops}" data-search-e
 {sliders}
 </div>"""
 TRAINING = """\
-<div class="control training" role="group" aria-label="{name}" data-control="training" \
+<div class="control training hands-on" role="group" aria-label="{name}" data-control="training" \
 data-input="{reference}" data-number="{number:g}" data-example="{example}" data-search-exclude>
 <button type="button">Train</button>
 <label><span>step</span>

@@ -10,7 +10,7 @@ from html import escape
 FENCE = re.compile(r"^(?P<indent> *)```python\n(?P<code>.*?)^ *```$", re.MULTILINE | re.DOTALL)
 SECTION = r"^## {}(?: *\{{[^}}]*\}})?\n(?P<text>.*?)(?=^## |\Z)"
 BUTTON = """\
-<button type="button" class="md-button copy-program" data-clipboard-text="{}">\
+<button type="button" class="md-button copy-program hands-on" data-clipboard-text="{}">\
 Copy this page as a program</button>
 """
 

@@ -277,7 +277,7 @@ def _player_control(states: Sequence[Panel], name: str) -> str:
         slider,
         element("button", "›", type="button", aria_label="Next state"),
         element("output", text_node(status)),
-        class_="control",
+        class_="control hands-on",
     )
 
 

@@ -571,7 +571,7 @@ def test_failed_request_is_reported_and_the_next_click_retries(visit):
 def test_print_shows_the_note_on_edited_numbers(visit):
     edit(visit, 3)
     visit.page.locator(DIMMED).first.wait_for()
-    visit.page.emulate_media(media="print")
+    visit.emulate_print()
     assert "which the dimmed sentences describe" in visit.page.locator(f"{BAR} p").inner_text()
     assert not visit.page.locator(f"{BAR} button:visible").count()
 

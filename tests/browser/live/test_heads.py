@@ -186,7 +186,7 @@ def test_one_head_of_each_kind_is_shown_without_scripts(phone, address):
 def test_one_head_of_each_kind_is_printed(open_page):
     visit = open_page(PAGE)
     assert len(visit.page.evaluate(ENLARGED)) == 1
-    visit.page.emulate_media(media="print")
+    visit.emulate_print()
     assert len(visit.page.evaluate(ENLARGED)) == len(real_model.KINDS)
     assert not visit.page.locator(f"{FIGURE} .control").is_visible()
 

@@ -96,7 +96,7 @@ def test_all_player_states_are_visible_without_scripts(phone, address):
 
 def test_all_player_states_are_printed(open_page):
     visit = open_page(PAGE)
-    visit.page.emulate_media(media="print")
+    visit.emulate_print()
     assert all(visit.page.evaluate(VISIBLE))
     assert not visit.page.locator(SLIDER).is_visible()
 

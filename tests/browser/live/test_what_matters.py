@@ -145,7 +145,7 @@ def test_argmax_has_no_derivative(open_page):
 
 def test_print_hides_box_and_colours(visit):
     show_influences(visit)
-    visit.page.emulate_media(media="print")
+    visit.emulate_print()
     assert not visit.page.locator(BOX).is_visible()
     cell = visit.page.locator('table[data-val="self_attention.W_V"] tbody td').first
     assert cell.evaluate("e => getComputedStyle(e).backgroundColor") == "rgba(0, 0, 0, 0)"

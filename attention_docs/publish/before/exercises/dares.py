@@ -33,7 +33,7 @@ from attention_docs.publish.before.values import (
 from attention_docs.render.numbers import with_plural
 
 BOX = """\
-<div class="try dare" data-dare="{condition}" data-search-exclude>
+<div class="try dare hands-on" data-dare="{condition}" data-search-exclude>
 <p><strong>Dare.</strong> {task}</p>
 {sliders}
 <p class="goal">{goal} <span role="status"></span></p>

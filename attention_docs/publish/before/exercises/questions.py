@@ -17,7 +17,7 @@ from attention_docs.publish.before.values import (
 )
 
 BOX = """\
-<div class="ask" data-ask="{reference}" data-hint="{hint}" data-search-exclude>
+<div class="ask hands-on" data-ask="{reference}" data-hint="{hint}" data-search-exclude>
 <label for="{id}">{label}</label>
 {field}
 <button type="button" aria-label="Check: {label}">Check</button>
@@ -43,7 +43,8 @@ def question(argument: str, steps_of: StepsOf) -> str:
 
     >>> from attention_docs import examples
     >>> print(question("self_attention.Q[0,1] | entry of Q | Add up.", examples.steps))
-    <div class="ask" data-ask="self_attention.Q[0,1]" data-hint="Add up." data-search-exclude>
+    <div class="ask hands-on" data-ask="self_attention.Q[0,1]" data-hint="Add up." \
+data-search-exclude>
     <label for="ask-self_attention-Q-0-1">entry of Q</label>
     <input id="ask-self_attention-Q-0-1" inputmode="decimal" autocomplete="off" spellcheck="false">
     <button type="button" aria-label="Check: entry of Q">Check</button>

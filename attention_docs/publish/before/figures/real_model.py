@@ -192,7 +192,7 @@ def _chooser(sentences: Sequence[Mapping[str, Any]]) -> str:
         _number_field("head", len(layers[0]), head),
         element("div", "kinds", *buttons, role="group", aria_label="kinds"),
         element("p", "Or point at a square below. A click keeps its head."),
-        class_="control",
+        class_="control hands-on",
     )
 
 
