@@ -126,6 +126,26 @@ MOVING = """
         return moves ? e.outerHTML.slice(0, 100) + part : "";
     })).filter(Boolean)
 """
+# The boxes of all visible elements but the skip link, which gets the focus, and tab stops, which are added.
+BOXES = """
+    () => new Map(
+        [...document.querySelectorAll("body *:not(.md-skip, .live-stop)")]
+            .filter(e => e.checkVisibility({opacityProperty: true, visibilityProperty: true}))
+            .map(e => [e, Object.values(e.getBoundingClientRect().toJSON()).map(Math.round).join()])
+    )
+"""
+CHANGED_BOXES = """
+    ([before, after]) => [...new Set([...before.keys(), ...after.keys()])]
+        .filter(e => before.get(e) !== after.get(e))
+        .map(e => `${before.get(e)} becomes ${after.get(e)}: ${e.outerHTML.slice(0, 200)}`)
+"""
+# The first Tab loads live.js, which adds tab stops, and its styles.
+LIVE_IS_READY = """
+    attentionDocs.loadLive().then(async () => {
+        const styles = document.querySelector("link[href$='live.css']");
+        if (!styles.sheet) await new Promise(done => styles.addEventListener("load", done));
+    })
+"""
 
 
 class Expected(NamedTuple):
@@ -174,6 +194,19 @@ def describes_its_drawings(visit, expected):
 
 def respects_reduced_motion(visit, expected):
     assert visit.page.evaluate(MOVING) == []
+
+
+def changes_no_visible_element_at_the_first_tab(visit, expected):
+    before = {}
+    for width in (1280, 390):
+        visit.emulate(width=width)
+        before[width] = visit.page.evaluate_handle(BOXES)
+    visit.page.keyboard.press("Tab")
+    visit.page.evaluate(LIVE_IS_READY)
+    for width, boxes in reversed(before.items()):
+        visit.emulate(width=width)
+        after = visit.page.evaluate_handle(BOXES)
+        assert visit.page.evaluate(CHANGED_BOXES, [boxes, after]) == [], width
 
 
 def is_complete_in_every_window_and_meets_wcag_2_2(visit, expected):
@@ -230,6 +263,7 @@ CHECKS = (
     has_one_title_and_no_skipped_heading_level,
     describes_its_drawings,
     respects_reduced_motion,
+    changes_no_visible_element_at_the_first_tab,
     is_complete_in_every_window_and_meets_wcag_2_2,
     clips_nothing_at_400_percent_zoom,
     shows_on_phones_where_content_is_cut_and_has_readable_code_and_figures,
