@@ -14,6 +14,7 @@
     [".player", urlOf("player.js")],
     [".all-heads", urlOf("heads.js")],
   ]);
+  const MAX_PAGES = 50;
   // Boxes that may scroll, and their names for screen readers.
   const boxes = [
     ["div.formula", "formula"],
@@ -122,10 +123,12 @@
   // links within a page, it would fetch the page again and discard the reader's edits, so the browser handles
   // them: the theme ignores links with a target, and `onPopState` hides Back from it.
   let isNavigating = false;
+  let arrivals = 0;
   const onArrival = (callback) => window.document$?.subscribe(callback);
   window.location$?.subscribe(() => (isNavigating = true));
   onArrival(() => {
     isNavigating = false;
+    arrivals += 1;
     window.attentionDocs.page = location.pathname;
   });
   // Hints and answers stay folded on paper, where the theme would unfold all details.
@@ -134,10 +137,12 @@
   const withoutFragment = ({ href, hash }) => href.slice(0, href.length - hash.length);
   const onLinkClick = ({ target }) => {
     const link = target.closest?.("a[href]");
-    if (!link?.hash || withoutFragment(link) !== withoutFragment(location)) return;
-    link.target = "_self";
+    if (!link) return;
+    const isWithinPage = link.hash && withoutFragment(link) === withoutFragment(location);
+    // The theme keeps every page that it has shown in memory, so a page load clears them from time to time.
+    if (isWithinPage || arrivals > MAX_PAGES) link.target ||= "_self";
     // The theme closes the navigation of phones only for links that it handles.
-    document.querySelector("#__drawer:checked")?.click();
+    if (isWithinPage) document.querySelector("#__drawer:checked")?.click();
   };
   document.addEventListener("click", onLinkClick, true);
   const onPopState = (event) => {
