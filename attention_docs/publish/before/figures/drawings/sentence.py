@@ -30,7 +30,8 @@ FIGURE_HTML = (
 SWITCH_HTML = '<div class="order" role="radiogroup" aria-label="Sentence">{choices}</div>'
 SENTENCE_HTML = (
     '<div class="sentence" style="--tracks: {tracks}"><div class="words" role="radiogroup" '
-    'aria-label="Word that looks">{words}</div><strong class="gap output">{next_word}</strong>'
+    'aria-label="Word that looks" aria-live="polite">{words}</div>'
+    '<strong class="gap output"><span>{next_word}</span></strong>'
     "{next_to_reason}</div>"
 )
 BARS_HTML = '<dl aria-label="Probabilities of the next word">{bars}</dl>'
@@ -40,7 +41,7 @@ WORD_HTML = (
 )
 SHARE_HTML = (
     '<span class="{classes}" style="--share: {share:.4f}; --from: {start}; --to: {end}">'
-    "{number}<i></i></span>"
+    "<b>{word} </b>{number}<i></i></span>"
 )
 BAR_HTML = '<div style="--share: {share:.4f}"><dt>{word}</dt><dd><i></i>{number}</dd></div>'
 
@@ -146,9 +147,10 @@ def word_html(
             share=weights[key],
             start=first_track(key) + 1,
             end=first_track(query) + 1,
+            word=word,
             number=number,
         )
-        for key, number in enumerate(digits)
+        for key, (word, number) in enumerate(zip(words, digits, strict=False))
     )
     largest = int(np.argmax(weights))
     reason = (
