@@ -131,6 +131,14 @@ def test_pointing_shows_a_head_and_clicking_keeps_it(open_page):
     assert visit.page.get_by_label("head", exact=True).input_value() == "8"
 
 
+def test_layer_that_does_not_exist_is_reported(open_page):
+    visit = open_page(PAGE)
+    visit.page.get_by_label("layer", exact=True).fill(str(LAYERS))
+    visit.page.get_by_text(
+        f"There is no such layer: type a whole number from 0 to {LAYERS - 1}."
+    ).wait_for()
+
+
 def test_chosen_small_picture_is_framed(open_page):
     visit = open_page(PAGE)
     choose(visit, *OTHER_HEAD)

@@ -61,7 +61,9 @@ const connect = (figure) => {
   };
 
   const showChosen = async () => {
-    if (fields.every((field) => field.validity.valid)) await show(fields.map((field) => field.valueAsNumber));
+    const invalid = fields.find((field) => !field.validity.valid);
+    if (invalid) status.value = `There is no such ${invalid.labels?.[0].textContent}: type a whole number from 0 to ${invalid.max}.`;
+    else await show(fields.map((field) => field.valueAsNumber));
   };
   /** Scroll the small pictures sideways to the chosen one, if a narrow screen cuts it off. */
   const scrollToChosen = () => {
