@@ -93,6 +93,17 @@
       click(find(".live-matters .live-close"));
       if (findAll(".live-matters, [data-influence]").length) throw new Error("the panel or its colours remain");
     },
+    "shows the same after a Tab": () => {
+      const countVisible = () => findAll("body *:not(.live-stop)").filter((element) => element.checkVisibility()).length;
+      const before = countVisible();
+      find("body").dispatchEvent(new frame.contentWindow.KeyboardEvent("keydown", { key: "Tab", bubbles: true }));
+      if (countVisible() !== before) throw new Error(`${countVisible()} elements; expected ${before}`);
+    },
+    "unfolds nothing for print": () => {
+      const before = findAll("details[open]").length;
+      frame.contentWindow.dispatchEvent(new frame.contentWindow.Event("beforeprint"));
+      if (findAll("details[open]").length !== before) throw new Error("details are unfolded");
+    },
     "updates after an edit and reverts it": async () => {
       const button = find(".live-try");
       if (!button || !isFirstOfItsDepth) return;
