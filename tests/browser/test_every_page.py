@@ -139,13 +139,6 @@ CHANGED_BOXES = """
         .filter(e => before.get(e) !== after.get(e))
         .map(e => `${before.get(e)} becomes ${after.get(e)}: ${e.outerHTML.slice(0, 200)}`)
 """
-# The first Tab loads live.js, which adds tab stops, and its styles.
-LIVE_IS_READY = """
-    attentionDocs.loadLive().then(async () => {
-        const styles = document.querySelector("link[href$='live.css']");
-        if (!styles.sheet) await new Promise(done => styles.addEventListener("load", done));
-    })
-"""
 
 
 class Expected(NamedTuple):
@@ -202,7 +195,8 @@ def changes_no_visible_element_at_the_first_tab(visit, expected):
         visit.emulate(width=width)
         before[width] = visit.page.evaluate_handle(BOXES)
     visit.page.keyboard.press("Tab")
-    visit.page.evaluate(LIVE_IS_READY)
+    visit.page.evaluate("attentionDocs.loadLive()")
+    visit.wait_for_requests()
     for width, boxes in reversed(before.items()):
         visit.emulate(width=width)
         after = visit.page.evaluate_handle(BOXES)

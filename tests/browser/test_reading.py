@@ -115,29 +115,3 @@ def test_back_restores_scroll_position(chapter):
     with instant_navigation(page):
         page.go_back()
     chapter.wait_until("Math.abs(scrollY - 1500) <= 1")
-
-
-def test_404_page_links_home(open_page, address):
-    visit = open_page("404.html")
-    visit.page.locator(".md-content a").click()
-    visit.page.wait_for_url(address)
-    visit.page.wait_for_selector("h1:text('To write the next word')")
-
-
-def test_palette_switch_changes_only_the_scheme(chapter):
-    counts = count_content(chapter.page)
-    for title, scheme in (
-        ("Follow the system; switch to light", "default"),
-        ("Light; switch to dark", "slate"),
-        ("Dark; switch to the system's", "default"),
-    ):
-        chapter.page.get_by_title(title).click()
-        chapter.page.wait_for_selector(f"body[data-md-color-scheme={scheme}]")
-        assert count_content(chapter.page) == counts
-
-
-def test_chosen_scheme_survives_a_reload(chapter):
-    chapter.page.get_by_title("Follow the system; switch to light").click()
-    chapter.page.get_by_title("Light; switch to dark").click()
-    chapter.page.reload()
-    chapter.page.wait_for_selector("body[data-md-color-scheme=slate]")

@@ -226,14 +226,6 @@ def test_side_panel_switch_works_without_scripts_and_not_in_print(phone, address
     phone.page.emulate_media(media="screen")
 
 
-def test_side_panel_switch_is_not_remembered_across_pages(open_page):
-    visit = open_page("course/mask", **WIDE)
-    choose(visit, "learned")
-    visit.page.locator(".md-footer__link--next").click()
-    visit.page.wait_for_selector("h1:text-is('Two heads')")
-    assert shows(visit, BY_HAND)
-
-
 def test_editing_switches_the_side_panel_to_the_edited_matrices(open_page):
     visit = open_page("course/mask", **WIDE)
     choose(visit, "learned")

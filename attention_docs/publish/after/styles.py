@@ -82,10 +82,6 @@ def update_links(page: str, new_names: Mapping[str, str]) -> str:
     The link to the style sheet of mkdocstrings is removed from pages that document no functions,
     because they have no elements to which its rules apply.
 
-    Args:
-        page: the HTML of the page.
-        new_names: the new name of each renamed style sheet, by its old name.
-
     >>> page = '<link rel="stylesheet" href="../assets/site.css"><h1>Masks</h1>'
     >>> update_links(page, {"site.css": "site.0a1b2c3d.css"})
     '<link rel="stylesheet" href="../assets/site.0a1b2c3d.css"><h1>Masks</h1>'

@@ -8,7 +8,6 @@ from playwright.sync_api import expect
 
 from attention_docs import examples
 from tests.browser.live.editing import assert_numbers_equal_python, press_bar_button
-from tests.browser.visit import HORIZONTAL_OVERFLOW
 from tests.conftest import ROOT
 
 # Dares, which have sliders too, have tests of their own.
@@ -23,8 +22,6 @@ PAGES_WITH_SLIDERS = [
     for page in sorted((ROOT / "docs").rglob("*.md"))
     if SLIDER_MACRO.search(page.read_text("utf-8"))
 ]
-# They have sliders, an arrow, the cells of a mask, and training.
-PAGES_WITH_EACH_KIND = ("course/formula", "course/mask", "course/learned")
 # The box with its figures is in such a window, so its numbers follow an edit at once.
 TALL_WINDOW = {"height": 2000}
 SLIDERS = """
@@ -203,16 +200,6 @@ def test_arrow_is_dragged_to_the_nearest_stop_in_one_undo_step(open_page):
     assert visit.page.locator(SLIDER).first.get_attribute("aria-valuetext") == "-1.75"
     press_bar_button(visit, "Undo")
     visit.wait_until("location.hash === ''")
-
-
-# test_every_page.py checks the controls of every page in one scheme and width.
-@pytest.mark.parametrize("page", PAGES_WITH_EACH_KIND)
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_controls_meet_wcag_2_2_and_fit_a_phone(open_page, axe, page, scheme):
-    visit = open_page(page, scheme=scheme, width=320, height=800)
-    visit.page.evaluate(axe)
-    assert visit.wcag_violations(include=BOX) == []
-    assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
 
 
 def test_triangle_of_values_follows_an_edit(open_page):

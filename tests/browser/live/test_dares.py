@@ -62,12 +62,3 @@ def test_start_again_restores_the_numbers_of_the_page(open_page):
     visit.wait_for_rest()
     assert status(dare) == ""
     assert shown_numbers(visit) == before
-
-
-def test_dare_is_a_folded_exercise_without_scripts(phone, address):
-    phone.load(f"{address}course/mask/")
-    dare = phone.page.locator(".dare").first
-    assert dare.locator("button").is_hidden()
-    assert dare.locator("input").is_hidden()
-    dare.locator("summary", has_text="Answer").click()
-    assert dare.locator("details[open] p").is_visible()

@@ -6,7 +6,7 @@ import pytest
 
 from attention_docs import examples
 from attention_docs.examples.course_sentence import VALUE_FEATURES
-from tests.browser.visit import LOW_CONTRAST, Visit
+from tests.browser.visit import LOW_CONTRAST
 
 PAGE = "course/test_yourself"
 STEPS = examples.steps("course_test")
@@ -94,15 +94,6 @@ def test_answers_follow_edits_of_the_words(open_page):
     assert status(visit, DOT_PRODUCT).inner_text() == ""
     press_check(visit, DOT_PRODUCT)
     assert verdict(visit, DOT_PRODUCT).startswith("Wrong: too small")
-
-
-def test_answers_are_folded_without_scripts(browser, address):
-    with Visit(browser, f"{address}{PAGE}/", java_script_enabled=False) as visit:
-        assert not any(box.is_visible() for box in visit.page.locator(".ask").all())
-        folded = visit.page.locator("details").filter(has_text="Answer:")
-        assert folded.count() == len(ANSWERS) + 1
-        folded.first.locator("summary").click()
-        assert folded.first.locator(".formula").is_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -47,12 +47,7 @@ BAR_HTML = '<div style="--share: {share:.4f}"><dt>{word}</dt><dd><i></i>{number}
 
 
 def sentences(steps_of: StepsOf, add_insert: Callable[[str], str]) -> str:
-    """Return all sentences, of which the page shows one, for its Markdown.
-
-    Args:
-        steps_of: returns the steps of an example by its name.
-        add_insert: stores HTML and returns a placeholder for it.
-    """
+    """Return all sentences, of which the page shows one, for its Markdown."""
     names = [*(sentence_name(words) for words, _ in COURSE_SENTENCES), REAL_NAME]
     choices = "".join(
         f"<label>{radio('sentence', name, is_checked=name == names[0])}{name}</label>"
@@ -72,13 +67,7 @@ def sentence_name(words: list[str]) -> str:
 
 
 def course_sentence_html(words: list[str], ending: str, steps_of: StepsOf) -> str:
-    """Return a sentence with the shares of each of its words, and the word that comes next.
-
-    Args:
-        words: the words of the sentence.
-        ending: what the names of its steps end with.
-        steps_of: returns the steps of an example by its name.
-    """
+    """Return a sentence with the shares of each of its words, and the word that comes next."""
     mask, next_token = steps_of("course_mask"), steps_of("course_next_token")
     scores, weights = mask[f"masked{ending}"], mask[f"weights{ending}"]
     probabilities = next_token[f"probabilities{ending}"]
@@ -130,15 +119,7 @@ def word_html(
     digits: list[str],
     reason_ending: str,
 ) -> str:
-    """Return a word, its share of each word up to itself, and the reason for the largest share.
-
-    Args:
-        sentence_name: tells its radio buttons from those of the other sentences.
-        words: the words of the sentence.
-        weights: (m,) the weights of the word on all words, or only on those up to itself.
-        digits: the HTML of the weights on the words up to itself.
-        reason_ending: the end of the sentence that says what the largest weight means.
-    """
+    """Return a word, its share of each word up to itself, and the reason for the largest share."""
     query = len(digits) - 1
     # An arc goes from the middle of one word to that of another, between their two tracks.
     shares = "".join(
