@@ -17,6 +17,7 @@
   first element where `invalid` is true.
 - `carried`: for an example that can be repeated, pairs of nodes: the next iteration begins with the
   value of the second node as the value of the first.
+- `constants`: the Python code of the literal that an input comes from.
 - `formulas`: the formula of each step in words, only for an example whose inputs are drawn in bulk.
   Its graph has only its steps, each as a literal.
 """
@@ -287,6 +288,11 @@ class PrunedGraph:
             "scopes": list(self.scopes_json()),
             "guards": [self.guard_json(guard) for guard in self.guards],
             "labels": dict(self.labels()),
+            "constants": {
+                name: position.code
+                for node, name in self.literal_names.items()
+                if node in self.new_index and (position := find_literal(self.nodes[node].literal))
+            },
             **({"carried": state_updates} if state_updates else {}),
         }
 

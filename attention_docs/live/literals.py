@@ -40,6 +40,11 @@ class LiteralPosition(NamedTuple):
     constant: str
     path: tuple[int, ...] = ()
 
+    @property
+    def code(self) -> str:
+        """The literal in Python: `encoder_decoder.ENCODER[0]`."""
+        return f"{self.example}.{self.constant}" + "".join(f"[{index}]" for index in self.path)
+
 
 class Statement(NamedTuple):
     """A statement of an example's module.

@@ -240,10 +240,7 @@ def test_figure_of_a_notebook_types_no_number(site, path, drawn_values):
 JAVASCRIPT_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`')
 JAVASCRIPT_COMMENT = re.compile(r"/\*.*?\*/|(?<![:\"'])//[^\n]*", re.DOTALL)
 TEMPLATE_EXPRESSION = re.compile(r"\$\{[^{}]*\}")
-# Without program.js, which writes programs that tests run.
-SCRIPTS = sorted(
-    set((ROOT / "docs" / "assets").rglob("*.js")) - {ROOT / "docs/assets/live/program.js"}
-)
+SCRIPTS = sorted((ROOT / "docs" / "assets").rglob("*.js"))
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)

@@ -7,10 +7,10 @@ import { pathToFileURL } from "node:url";
 const [esbuild, folder] = process.argv.slice(2);
 const { build } = (await import(pathToFileURL(esbuild).href)).default;
 // Their modules become scripts of their own, which few pages or visitors load.
-const OPTIONAL = ["page/controls", "page/on_demand"];
+const OPTIONAL = "page/controls";
 
 try {
-  const optional = OPTIONAL.flatMap((path) => readdirSync(join(folder, path)).map((file) => `${path}/${file}`));
+  const optional = readdirSync(join(folder, OPTIONAL)).map((file) => `${OPTIONAL}/${file}`);
   const { outputFiles } = await build({
     absWorkingDir: folder,
     entryPoints: ["page/main.js", ...optional],

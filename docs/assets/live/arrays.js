@@ -61,10 +61,7 @@ const broadcastShapes = (shapes) => {
   return Array.from({ length: rank }, (_, axis) => {
     // Shapes are aligned at their last axis.
     const lengths = shapes.map((shape) => shape[axis - rank + shape.length] ?? 1);
-    const length = lengths.find((length) => length !== 1) ?? 1;
-    if (lengths.some((other) => other !== 1 && other !== length))
-      throw new RangeError(`shapes ${JSON.stringify(shapes)} do not broadcast`);
-    return length;
+    return lengths.find((length) => length !== 1) ?? 1;
   });
 };
 
@@ -110,11 +107,10 @@ export const matmul = ([a, b]) => {
   const left = a.shape.length === 1 ? reshape(a, [1, a.shape[0]]) : a;
   const right = b.shape.length === 1 ? reshape(b, [b.shape[0], 1]) : b;
   const [m, k] = left.shape.slice(-2);
-  const [rightRows, n] = right.shape.slice(-2);
+  const n = /** @type {number} */ (right.shape.at(-1));
   // One matrix for the whole batch need not be copied.
   if (b.shape.length === 2 && a.shape.length > 2)
     return reshape(matmul([reshape(a, [-1, k]), b]), [...a.shape.slice(0, -1), n]);
-  if (rightRows !== k) throw new RangeError(`cannot multiply arrays of shapes (${a.shape}) and (${b.shape})`);
   const batch = broadcastShapes([left.shape.slice(0, -2), right.shape.slice(0, -2)]);
   const [rows, columns] = [broadcastTo(left, [...batch, m, k]), broadcastTo(right, [...batch, k, n])];
   const data = new Float64Array(size(batch) * m * n);

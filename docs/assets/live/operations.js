@@ -1,5 +1,5 @@
 // The operations of the Python array API that a page can compute, by their standard names: how to compute
-// them (as NumPy does), their slopes, and how to write them in formulas and in Python. The build checks
+// them (as NumPy does), their slopes, and how to write them in formulas. The build checks
 // that attention_docs/live/library.py records the same operations.
 
 import {
@@ -17,8 +17,6 @@ import {
  * @typedef {object} Notation
  * @property {[symbol: string, level: number]} [infix] in formulas, between two numbers
  * @property {[before: string, after: string]} [around] in formulas, around one number
- * @property {[symbol: string, level: number]} [python] Python's infix operator
- * @property {string} [numpy] NumPy's name, where older versions lack the standard name
  */
 
 /** @typedef {Notation & {kind: "creation" | "rearrangement" | "elementwise" | "reduction" | "product", compute: Compute, slopes: Slopes}} Operation */
@@ -26,11 +24,11 @@ import {
 /** Operator precedence, the loosest first; a product of matrices, as in X W, binds like a sign. */
 export const [OR, AND, COMPARISON, SUM, PRODUCT, PREFIX, POWER, ATOM] = [1, 2, 3, 4, 5, 6, 7, 8];
 
-/** Describe an operation without inputs. @param {Compute} compute @param {Notation} [notation] @returns {Operation} */
-const creation = (compute, notation) => ({ kind: "creation", compute, slopes: null, ...notation });
+/** Describe an operation without inputs. @param {Compute} compute @returns {Operation} */
+const creation = (compute) => ({ kind: "creation", compute, slopes: null });
 
-/** Describe an operation that only copies elements. @param {Compute} compute @param {Notation} [notation] @returns {Operation} */
-const rearrangement = (compute, notation) => ({ kind: "rearrangement", compute, slopes: null, ...notation });
+/** Describe an operation that only copies elements. @param {Compute} compute @returns {Operation} */
+const rearrangement = (compute) => ({ kind: "rearrangement", compute, slopes: null });
 
 /**
  * Describe an operation that applies a function of numbers to each element of broadcast arrays.
@@ -53,12 +51,11 @@ const elementwise = (compute, slopes, { dtype, ...notation } = {}) => ({
   ...notation,
 });
 
-/** Write an operation as an infix operator. @param {string} symbol in formulas @param {string} python @param {number} level @returns {Notation} */
-const infix = (symbol, python, level) => ({ infix: [symbol, level], python: [python, level] });
+/** Write an operation as an infix operator. @param {string} symbol @param {number} level @returns {Notation} */
+const infix = (symbol, level) => ({ infix: [symbol, level] });
 
-/** Describe a comparison of elements. @param {(a: number, b: number) => boolean} compute @param {string} symbol @param {string} python */
-const comparison = (compute, symbol, python) =>
-  elementwise(compute, null, { dtype: "bool", ...infix(symbol, python, COMPARISON) });
+/** Describe a comparison of elements. @param {(a: number, b: number) => boolean} compute @param {string} symbol */
+const comparison = (compute, symbol) => elementwise(compute, null, { dtype: "bool", ...infix(symbol, COMPARISON) });
 
 /**
  * Describe an operation that combines elements along axes into one.
@@ -144,18 +141,16 @@ export const operations = {
     fromFunction([shape].flat(), dtype, () => parseNumber(fill_value))
   ),
 
-  add: elementwise((a, b) => a + b, () => [1, 1], infix("+", "+", SUM)),
-  subtract: elementwise((a, b) => a - b, () => [1, -1], infix("−", "-", SUM)),
-  multiply: elementwise((a, b) => a * b, (a, b) => [b, a], infix("×", "*", PRODUCT)),
+  add: elementwise((a, b) => a + b, () => [1, 1], infix("+", SUM)),
+  subtract: elementwise((a, b) => a - b, () => [1, -1], infix("−", SUM)),
+  multiply: elementwise((a, b) => a * b, (a, b) => [b, a], infix("×", PRODUCT)),
   divide: elementwise((a, b) => a / b, (a, b) => [1 / b, -a / (b * b)], {
     ...toFloat,
-    ...infix("/", "/", PRODUCT),
+    ...infix("/", PRODUCT),
   }),
-  floor_divide: elementwise((a, b) => Math.floor(a / b), null, infix("//", "//", PRODUCT)),
-  remainder: elementwise(remainder, (a, b) => [1, -Math.floor(a / b)], infix("mod", "%", PRODUCT)),
-  pow: elementwise(power, (a, b) => [b && b * a ** (b - 1), a ? a ** b * Math.log(a) : 0], {
-    python: ["**", POWER],
-  }),
+  floor_divide: elementwise((a, b) => Math.floor(a / b), null, infix("//", PRODUCT)),
+  remainder: elementwise(remainder, (a, b) => [1, -Math.floor(a / b)], infix("mod", PRODUCT)),
+  pow: elementwise(power, (a, b) => [b && b * a ** (b - 1), a ? a ** b * Math.log(a) : 0]),
   maximum: elementwise((a, b) => Math.max(a, b), (a, b) => (a >= b ? [1, 0] : [0, 1])),
   negative: elementwise((a) => -a, () => [-1]),
   abs: elementwise((a) => Math.abs(a), (a) => [Math.sign(a)], { around: ["|", "|"] }),
@@ -164,21 +159,21 @@ export const operations = {
   log: elementwise((a) => Math.log(a), (a) => [1 / a], toFloat),
   sin: elementwise((a) => Math.sin(a), (a) => [Math.cos(a)], toFloat),
   cos: elementwise((a) => Math.cos(a), (a) => [-Math.sin(a)], toFloat),
-  acos: elementwise((a) => Math.acos(a), (a) => [-1 / Math.sqrt(1 - a * a)], { ...toFloat, numpy: "arccos" }),
+  acos: elementwise((a) => Math.acos(a), (a) => [-1 / Math.sqrt(1 - a * a)], toFloat),
   tanh: elementwise((a) => Math.tanh(a), (a) => [Math.cosh(a) ** -2], toFloat),
   ceil: elementwise((a) => Math.ceil(a), null, { around: ["⌈", "⌉"] }),
   // Examples round to 13 decimals to remove rounding errors. A slope of 0, though correct, would
   // make every derivative vanish.
   round: elementwise(round, () => [1]),
   isfinite: elementwise((a) => Number.isFinite(a), null, { dtype: "bool" }),
-  equal: comparison((a, b) => a === b, "=", "=="),
-  not_equal: comparison((a, b) => a !== b, "≠", "!="),
-  less: comparison((a, b) => a < b, "<", "<"),
-  less_equal: comparison((a, b) => a <= b, "≤", "<="),
-  greater: comparison((a, b) => a > b, ">", ">"),
-  greater_equal: comparison((a, b) => a >= b, "≥", ">="),
-  bitwise_and: elementwise((a, b) => a && b, null, { dtype: "bool", ...infix("and", "&", AND) }),
-  bitwise_or: elementwise((a, b) => a || b, null, { dtype: "bool", ...infix("or", "|", OR) }),
+  equal: comparison((a, b) => a === b, "="),
+  not_equal: comparison((a, b) => a !== b, "≠"),
+  less: comparison((a, b) => a < b, "<"),
+  less_equal: comparison((a, b) => a <= b, "≤"),
+  greater: comparison((a, b) => a > b, ">"),
+  greater_equal: comparison((a, b) => a >= b, "≥"),
+  bitwise_and: elementwise((a, b) => a && b, null, { dtype: "bool", ...infix("and", AND) }),
+  bitwise_or: elementwise((a, b) => a || b, null, { dtype: "bool", ...infix("or", OR) }),
   bitwise_invert: elementwise((a) => !a, null, { dtype: "bool", around: ["not (", ")"] }),
   where: elementwise(
     (condition, a, b) => (condition ? a : b),
@@ -194,7 +189,7 @@ export const operations = {
   argmax: reduction(argmax, int64, null),
   all: reduction((group) => group.every(Boolean), bool, null),
   any: reduction((group) => group.some(Boolean), bool, null),
-  matmul: { kind: "product", compute: matmul, slopes: productSlopes, python: ["@", PRODUCT] },
+  matmul: { kind: "product", compute: matmul, slopes: productSlopes },
 
   astype: rearrangement(([array], { dtype }) => ({
     ...array,
@@ -203,7 +198,7 @@ export const operations = {
   })),
   getitem: rearrangement(([array], { index }) => getitem(array, index)),
   reshape: rearrangement(([array], { shape }) => reshape(array, shape)),
-  permute_dims: rearrangement(([array], { axes }) => permuteDims(array, axes), { numpy: "transpose" }),
+  permute_dims: rearrangement(([array], { axes }) => permuteDims(array, axes)),
   matrix_transpose: rearrangement(([array]) => {
     const axes = array.shape.map((_, axis) => axis);
     return permuteDims(array, [...axes.slice(0, -2), axes.length - 1, axes.length - 2]);
@@ -215,10 +210,8 @@ export const operations = {
     const length = flat.shape[normaliseIndex(axis ?? 0, flat.shape.length)] * repeats;
     return take(flat, Array.from({ length }, (_, i) => Math.floor(i / repeats)), axis ?? 0);
   }),
-  concat: rearrangement(
-    (arrays, { axis = 0 }) =>
-      axis === null ? concat(arrays.map((array) => reshape(array, [-1])), 0) : concat(arrays, axis),
-    { numpy: "concatenate" }
+  concat: rearrangement((arrays, { axis = 0 }) =>
+    axis === null ? concat(arrays.map((array) => reshape(array, [-1])), 0) : concat(arrays, axis)
   ),
   stack: rearrangement((arrays, { axis = 0 }) => concat(arrays.map((array) => expandDims(array, axis)), axis)),
 };

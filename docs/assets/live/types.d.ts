@@ -45,7 +45,9 @@ interface Graph {
   nodesByName: Map<string, number>;
   scopes: Scope[];
   guards: Guard[];
-  /** Formulas in words, by step, for examples with random inputs. */
+  /** The Python code of the literal that an input comes from, such as `encoder_decoder.ENCODER[0]`. */
+  constants: Record<string, string>;
+  /** Formulas in words, by step, for examples with random inputs and for those that can be repeated. */
   formulas: Record<string, string>;
   /** The words along each axis of a step, for examples that name their rows and columns. */
   labels: Record<string, string[][]>;

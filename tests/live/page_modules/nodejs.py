@@ -15,10 +15,10 @@ MODULE_NAMES = (
     "operations",
     "page/answers",
     "page/edit/address",
+    "page/edit/code",
     "page/edit/entries",
     "page/update/copies",
     "page/inputs",
-    "program",
     "reference",
     "show",
 )

@@ -89,7 +89,11 @@ def evaluate_in_node(graph, edits):
     """Evaluate a graph with each of the edits."""
     serialised_edits = [
         {
-            name: {"shape": array.shape, "data": list(map(digits, array.flat))}
+            name: {
+                "shape": array.shape,
+                "data": list(map(digits, array.flat)),
+                "dtype": array.dtype.name,
+            }
             for name, array in edit.items()
         }
         for edit in edits
@@ -97,8 +101,7 @@ def evaluate_in_node(graph, edits):
     return in_node(
         f"""(() => {{
             const parsed = graph.parse(data.graph);
-            const arrayOf = ({{ shape, data }}) =>
-                ({{ shape, data: Float64Array.from(data, Number), dtype: "float64" }});
+            const arrayOf = (json) => ({{ ...json, data: Float64Array.from(json.data, Number) }});
             return data.edits.map((edit) => {{
                 const arrays = Object.entries(edit).map(([input, json]) => [input, arrayOf(json)]);
                 return ({EVALUATE})(parsed, new Map(arrays));

@@ -9,7 +9,6 @@
  * @property {() => Promise<unknown>} loadLive loads live.js, at most once
  * @property {typeof import("./edit/editor.js").editInput} editInput edits numbers of an input, once live.js is loaded
  * @property {typeof import("./iteration.js").iterate} iterate repeats an example, once live.js is loaded
- * @property {typeof import("../program.js").program} [program] writes an example as a program; set by program.js
  * @property {(callback: () => void) => void} onArrival registers a callback for each page that the theme inserts
  * @property {() => void} stopListening removes the listeners of docs/assets/site.js
  * @property {Event} [pendingEvent] the event that made site.js load live.js

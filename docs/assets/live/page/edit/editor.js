@@ -12,11 +12,12 @@ import { dimProse } from "../update/prose.js";
 import { keepInPlace, offscreenFigures } from "../update/scrolling.js";
 import { inputAt, inputsOf, keyIn } from "../inputs.js";
 import { forgetVerdicts } from "../questions.js";
-import { attentionDocs, isOnPage, loadScript } from "../site.js";
+import { isOnPage } from "../site.js";
 import { examplesOnPage } from "../spots.js";
 import { repaint } from "../what_matters.js";
 import { editsOf, fragmentOf, parse, replaceFragment } from "./address.js";
 import * as bar from "./bar.js";
+import { codeOf } from "./code.js";
 import { format } from "./entries.js";
 import { clearError, createField, setFieldNumber } from "./fields.js";
 import { buttonOf, hideInputs, showInputs, wordsOf } from "./field_spots.js";
@@ -170,8 +171,6 @@ const openSession = async (example, origin = null) => {
   keepOrigin(closeSession);
   const started = startSession(example, loaded, previous);
   session = started;
-  // In advance, because browsers copy to the clipboard only right after a click.
-  if (example && !attentionDocs.program) loadScript("program.js").catch(() => {});
   keepOrigin(() => (fields = example ? showInputs(example, started, origin) : []));
   if (!(await waitForFrame(started))) return null;
   bar.show(actionsOf(started), example !== null);
@@ -217,7 +216,9 @@ const actionsOf = (session) => ({
     update(session);
   },
   "Copy link": () => bar.copy(location.href, "The link is copied."),
-  ...(session.example && { "Copy code": copyCode(session.example) }),
+  ...(session.example && {
+    "Copy code": () => bar.copy(codeOf(/** @type {Example} */ (session.example)), "The Python code is copied. It needs this site's package."),
+  }),
   Done: () => {
     const [isKeyboardUsed, control] = [bar.hasKeyboardFocus(), lastField];
     replaceFragment(fragmentOf({ ...session, edits: new Map() }));
@@ -225,12 +226,6 @@ const actionsOf = (session) => ({
     if (isKeyboardUsed) (session.example ? buttonOf(session.example) : control)?.focus();
   },
 });
-
-/** Return the action that copies the NumPy program of an example. @param {Example} example @returns {() => void} */
-const copyCode = ({ graph, values }) => () => {
-  if (!attentionDocs.program) return bar.setStatus(LOAD_ERROR);
-  bar.copy(attentionDocs.program(graph, values), "The NumPy program is copied.");
-};
 
 /** Discard invalid text in fields, or else undo the last step. @param {Session} session */
 const undoStep = (session) => {
