@@ -59,6 +59,14 @@ LABELS = {
     **dict.fromkeys(("weights_1", "weights_2"), (WORDS, WORDS)),
     "reasons": (REASONS,),
 }
+# In words, because the operations on all sentences are more than a card can show.
+FORMULAS = {
+    "rate": "the learning rate: how far a step of training moves the parameters",
+    "loss": "the mean of −log p of all words to predict in the 80 sentences",
+    "weights_1": "the weights of head 1 after the steps so far",
+    "weights_2": "the weights of head 2 after the steps so far",
+    "reasons": "the probabilities of the reasons after “birds pass boats because they”",
+}
 
 INITIAL_WEIGHTS = MODEL.initial_weights(SEED, DEVIATION)
 # All matrices in one flat array, rounded to keep the graph that pages load small.

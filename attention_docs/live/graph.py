@@ -18,8 +18,8 @@
 - `carried`: for an example that can be repeated, pairs of nodes: the next iteration begins with the
   value of the second node as the value of the first.
 - `constants`: the Python code of the literal that an input comes from.
-- `formulas`: the formula of each step in words, only for an example whose inputs are drawn in bulk.
-  Its graph has only its steps, each as a literal.
+- `formulas`: the formula of each step in words, only for an example that can be repeated, or whose
+  inputs are drawn in bulk. The graph of the latter has only its steps, each as a literal.
 """
 
 import json
@@ -293,7 +293,11 @@ class PrunedGraph:
                 for node, name in self.literal_names.items()
                 if node in self.new_index and (position := find_literal(self.nodes[node].literal))
             },
-            **({"carried": state_updates} if state_updates else {}),
+            **(
+                {"carried": state_updates, "formulas": examples.load(self.name).FORMULAS}
+                if state_updates
+                else {}
+            ),
         }
 
     def labels(self) -> Iterator[tuple[str, tuple[list[str], ...]]]:

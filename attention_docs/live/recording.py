@@ -87,8 +87,13 @@ def recorded_names() -> list[str]:
     """Return the names of the examples that can be recorded, so that a page can compute them.
 
     The others draw many random inputs, some to train a model. They have FORMULAS, because a page
-    has only their steps, and the formula of each step in words. The trained matrices of
-    `course_learned` and `learning_induction` could be inputs, but would take about 15 KB each,
-    compressed.
+    has only their steps, and the formula of each step in words. So have examples that are repeated.
+    The trained matrices of `course_learned` and `learning_induction` could be inputs, but would
+    take about 15 KB each, compressed.
     """
-    return [name for name in examples.names() if not hasattr(examples.load(name), "FORMULAS")]
+    modules = {name: examples.load(name) for name in examples.names()}
+    return [
+        name
+        for name, module in modules.items()
+        if hasattr(module, "iteration") or not hasattr(module, "FORMULAS")
+    ]

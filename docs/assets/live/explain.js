@@ -33,6 +33,7 @@ const MAX_EXPONENT = 700;
 // The precedence of what needs parentheses in every operation.
 const LOOSEST = 0;
 const RANDOM_NOTE = "computed by the build from numbers drawn at random";
+const TRAINING_NOTE = "computed in the page, anew in each step of training";
 
 /**
  * Explain where a number comes from.
@@ -44,20 +45,30 @@ const RANDOM_NOTE = "computed by the build from numbers drawn at random";
  * @returns {Explanation}
  */
 export const explain = (graph, values, step, index) => {
-  const term = termOf(graph, values, step, index);
   const { shape, data, dtype } = values[/** @type {number} */ (graph.nodesByName.get(step))];
   const value = data[ravel(index, shape)];
+  const words = graph.labels[step] && describeWords(graph.labels[step], step, index);
+  if (graph.formulas[step])
+    return {
+      description: words ?? describeIndex(index),
+      value: show.python(value, dtype),
+      formula: [{ step }, " = ", graph.formulas[step]],
+      numbers: [],
+      note: graph.inputs.includes(step) ? [] : [graph.carried.length ? TRAINING_NOTE : RANDOM_NOTE],
+      dependencies: [],
+    };
+  const term = termOf(graph, values, step, index);
   const formula = formulaOf(graph, values, term, step, index);
   const rightSide = formula.slice(2);
   const isGiven = isLiteral(graph, term) || isMask(graph, term);
   const calculation = isGiven ? [] : numbersOf(values, term);
   const lines = calculation.length ? [...calculation, [numberToken(value, dtype)]] : [];
   return {
-    description: graph.labels[step] ? describeWords(graph.labels[step], step, index) : descriptionOf(graph, values, term, index),
+    description: words ?? descriptionOf(graph, values, term, index),
     value: show.python(value, dtype),
     formula,
     numbers: dropRepeated(rightSide, lines),
-    note: graph.formulas[step] ? [RANDOM_NOTE] : noteOf(graph, values, term),
+    note: noteOf(graph, values, term),
     dependencies: dependenciesOf(term),
   };
 };
@@ -113,7 +124,6 @@ const dependsOnCell = (term) => {
  * @param {Graph} graph @param {NDArray[]} values @param {Term} term @param {string} step @param {number[]} index
  */
 const formulaOf = (graph, values, term, step, index) => {
-  if (graph.formulas[step]) return [{ step }, " = ", graph.formulas[step]];
   if (isLiteral(graph, term)) return [];
   const formula = [{ step }, " = ", ...longestFormula(graph, values, term)];
   const origin = indexInFormula(values, term).slice(-2);

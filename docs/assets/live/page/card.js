@@ -113,7 +113,9 @@ const moveTo = (spot) => {
   };
   const belowSpot = belowAndAbove(spot)[0];
   const block = dock?.contains(spot) ? dock : spot.closest(".matrix, .figure-box");
-  const tops = [...belowAndAbove(block ?? spot), ...belowAndAbove(spot)];
+  const box = block ?? spot;
+  // A box to try has its controls above its figure.
+  const tops = [belowAndAbove(box)[0], ...belowAndAbove(spot.closest(".try") ?? box), ...belowAndAbove(spot)];
   const y = tops.find((top) => top >= 0 && top + height <= visibleBottom) ?? belowSpot;
   const { left } = spot.getBoundingClientRect();
   const x = Math.max(GAP, Math.min(left, document.documentElement.clientWidth - width - GAP));

@@ -47,12 +47,15 @@ const createButtons = (example) => {
     if (shown) openWalkthrough(example, shown.cell);
   });
   if (!inputsOf(example).length) return [walkthrough];
+  const editing = button("Try your own numbers", () => edit(example.name));
+  // An input of an example that is repeated acts on the next iterations only.
+  if (example.graph.carried.length) return [editing, walkthrough];
   const influences = button("What matters", () => {
     const shown = card.current();
     closeCard();
     if (shown) showInfluences(shown);
   });
-  return [influences, button("Try your own numbers", () => edit(example.name)), walkthrough];
+  return [influences, editing, walkthrough];
 };
 
 /** Turn the inputs of an example into fields. @param {string} name of the example @param {Element} [spot] where to show an error */
