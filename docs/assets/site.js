@@ -64,7 +64,7 @@
     }
   };
   // Load live.js at the first interaction with a number.
-  const events = ["pointerover", "click", "keydown"];
+  const events = ["pointerover", "pointermove", "click", "keydown"];
   let liveLoading;
   const loadLive = () => {
     liveLoading ??= new Promise((onload, reject) => {
@@ -88,8 +88,11 @@
   const onInteraction = (event) => {
     if (!isForLive(event)) return;
     loadLive().catch(() => {});
-    // Keep the event for the script; a click or key takes precedence over hovering.
-    if (!window.attentionDocs.pendingEvent || event.type !== "pointerover") window.attentionDocs.pendingEvent = event;
+    // Keep the event for the script; a click or key takes precedence over hovering. Without a movement, the page
+    // has moved under the pointer.
+    const isHovering = event.type.startsWith("pointer");
+    if (!isHovering || (event.type === "pointermove" && !window.attentionDocs.pendingEvent))
+      window.attentionDocs.pendingEvent = event;
   };
   // A link may contain edits, even one pasted while the page is open.
   const onHashChange = () => {

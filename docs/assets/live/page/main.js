@@ -81,26 +81,19 @@ const nearestField = (origin) => {
   return fields.toSorted((a, b) => distance(a) - distance(b))[0];
 };
 
-// Browsers also fire `pointerover` when content scrolls or grows under a resting pointer. Such events open
-// no card until the pointer moves.
-let isResting = false;
-let [lastX, lastY] = [NaN, NaN];
+/** @type {EventTarget | null} the element under the pointer */
+let hovered = null;
 
+// Not `pointerover`, which browsers also fire when content scrolls or grows under a resting pointer.
 /** @param {PointerEvent} event */
-const onPointerOver = ({ target, clientX, clientY }) => {
+const onPointerMove = ({ target }) => {
+  if (target === hovered) return;
+  hovered = target;
   clearTimeout(hoverTimer);
-  isResting = clientX === lastX && clientY === lastY;
-  [lastX, lastY] = [clientX, clientY];
   if (isPinned || card.contains(target)) return;
   const spot = spotAt(target);
-  const hasCard = spot && !isResting && !spot.querySelector("input");
+  const hasCard = spot && !spot.querySelector("input");
   hoverTimer = hasCard ? setTimeout(() => openCard(spot), OPEN_DELAY) : setTimeout(closeCard, CLOSE_DELAY);
-};
-
-/** @param {PointerEvent} event */
-const onPointerMove = (event) => {
-  if (isResting) onPointerOver(event);
-  else [lastX, lastY] = [event.clientX, event.clientY];
 };
 
 /** Close the card and return the focus to where it came from, or to the card's spot. */
@@ -129,6 +122,8 @@ const onClick = (event) => {
   const spot = isOtherAction ? null : spotNear(event);
   clearTimeout(hoverTimer);
   isPinned = Boolean(spot);
+  // The number that the press has taken the focus from must not close this card.
+  if (focusedSpot?.tabStop !== document.activeElement) focusedSpot = null;
   if (spot) openCard(spot);
   else closeCard();
 };
@@ -179,7 +174,6 @@ const onNewPage = () => {
   readAddress();
 };
 
-document.addEventListener("pointerover", onPointerOver);
 document.addEventListener("pointermove", onPointerMove);
 document.addEventListener("click", onClick);
 document.addEventListener("keydown", onKeyDown);
@@ -193,6 +187,6 @@ addEventListener("hashchange", () => isOnPage() && readAddress());
 attentionDocs.stopListening();
 // Replay the event that made site.js load this script.
 const { pendingEvent } = attentionDocs;
-if (pendingEvent?.type === "pointerover") onPointerOver(/** @type {PointerEvent} */ (pendingEvent));
+if (pendingEvent?.type === "pointermove") onPointerMove(/** @type {PointerEvent} */ (pendingEvent));
 if (pendingEvent?.type === "click") onClick(/** @type {MouseEvent} */ (pendingEvent));
 if (pendingEvent?.type === "keydown") onKeyDown(/** @type {KeyboardEvent} */ (pendingEvent));
