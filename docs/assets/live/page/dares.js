@@ -46,8 +46,12 @@ document.addEventListener("click", (event) => {
   const dare = dareOf(event, "button");
   if (dare) startAgain(dare);
 });
-// Each dare is about the page's own numbers, so moving a slider of one puts the others back.
+// Each dare is about the page's own numbers, so moving a slider of one puts the others back, unless the reader
+// has typed numbers.
+/** @type {Element | null} the dare whose sliders were moved last */
+let current = null;
 document.addEventListener("input", (event) => {
   const dare = dareOf(event, "input");
-  if (dare) for (const other of document.querySelectorAll(".dare")) if (other !== dare) startAgain(other);
+  if (dare && current?.isConnected && current !== dare) startAgain(current);
+  if (dare || /** @type {Element} */ (event.target).matches(".live-field")) current = dare;
 });

@@ -15,7 +15,7 @@ import { copyOf, fragmentOf } from "./address.js";
  * @property {string} heading the last one that the reader went to
  * @property {Edits[]} past for undo, latest last
  * @property {Edits[]} future for redo, latest last
- * @property {string} current the numbers being edited: their changes until `endUndoStep` are one undo step
+ * @property {boolean} isEditing whether an undo step has begun: all changes until `endUndoStep` belong to it
  */
 
 /**
@@ -28,7 +28,7 @@ import { copyOf, fragmentOf } from "./address.js";
 export const startSession = (example, others, previous) => {
   const first = example ? [example] : [];
   const examples = [...new Set([...first, ...others, ...(previous?.examples ?? [])])];
-  const state = previous ?? { edits: new Map(), heading: "", past: [], future: [], current: "" };
+  const state = previous ?? { edits: new Map(), heading: "", past: [], future: [], isEditing: false };
   const session = { ...state, example, examples };
   computeAll(examples, session.edits);
   return session;
@@ -50,20 +50,16 @@ export const replaceEdits = (session, edits) => {
 export const editNumbers = (session, input, indices, values) => {
   const array = copyOf(inputArray(session, input));
   indices.forEach((index, i) => (array.data[ravel(index, array.shape)] = values[i]));
-  const current = `${input}[${indices.join("][")}]`;
-  if (current !== session.current) {
-    endUndoStep(session);
-    addUndoStep(session);
-    session.current = current;
-  }
+  if (!session.isEditing) addUndoStep(session);
+  session.isEditing = true;
   applyEdits(session, new Map([...session.edits, [input, array]]));
 };
 
 /** End the current undo step, or drop it if it has changed nothing. @param {Session} session */
 export const endUndoStep = (session) => {
   const previous = /** @type {Edits} */ (session.past.at(-1));
-  if (session.current && isSame(session, previous)) session.past.pop();
-  session.current = "";
+  if (session.isEditing && isSame(session, previous)) session.past.pop();
+  session.isEditing = false;
 };
 
 /** @param {Session} session */
