@@ -1,6 +1,7 @@
 // The bar at the bottom of the window: the status of the edits, and buttons.
 
 import { button, make } from "../elements.js";
+import { isDescribed } from "../update/prose.js";
 
 const FIELD_HELP = matchMedia("(pointer: coarse)").matches
   ? "Type, or drag sideways."
@@ -39,11 +40,13 @@ export const showMessage = (text) => {
 /** @param {string} text goes before the current status */
 export const prependStatus = (text) => setStatus(`${text} ${status.textContent}`);
 
-/** Show how many numbers have changed, or why Python refuses the edits. @param {Example[]} examples @param {number} count */
-export const showSummary = (examples, count) => {
+/** Show how many numbers have changed, or why Python refuses the edits. @param {Example[]} examples @param {Element[]} changed */
+export const showSummary = (examples, changed) => {
+  const { length: count } = changed;
   const refusal = examples.map((example) => example.refusal).find((candidate) => candidate !== null);
   const changes = count === 1 ? "One number differs" : `${count} numbers differ`;
-  if (!refusal) return setStatus(count ? `${changes} from the page's own, which the dimmed sentences describe.` : help);
+  const sentences = changed.some(isDescribed) ? ", which the dimmed sentences describe" : "";
+  if (!refusal) return setStatus(count ? `${changes} from the page's own${sentences}.` : help);
   const { error, message } = refusal;
   const reason = error ? `Python refuses this: “${message}”.` : "Here Python would compute in another way.";
   setStatus(`${reason} The page keeps its numbers.`);

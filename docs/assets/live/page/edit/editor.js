@@ -301,7 +301,7 @@ const update = (session) => {
     }
     updateControls(session);
     const changed = session.examples.flatMap((example) => writeNumbers(example, deferred));
-    bar.showSummary(session.examples, changed.length);
+    bar.showSummary(session.examples, changed);
     judgeDares(session.examples);
   });
   clearTimeout(deferredTimer);
