@@ -91,7 +91,7 @@ def two_stacks(steps_of: StepsOf) -> Html:
         label(ENCODER_X + WIDTH + GAP / 2 - 4, memory_y - 12, "K, V", fill=colour("key")),
         *_draw_stack(DECODER_X, STACKS_BOTTOM - LEVEL, decoder),
         label(centre + 8, cross_attention_y + 8, "Q", "start", fill=colour("query")),
-        label(centre, 8, f"next word: {next_word}"),
+        label(centre, 8, f"next word: {next_word}", class_="chosen"),
         arrow([(centre, vocabulary_y - HEIGHT), (centre, 16)]),
     ]
     description = DESCRIPTION_OF_STACKS.format(
@@ -221,16 +221,25 @@ def _run(probabilities: Array, given: list[str], chosen: str) -> Panel:
     for word in given:
         body.append(box(2, y, width, word, "input", height=RUN_HEIGHT))
         y += RUN_HEIGHT + RUN_GAP
-    body.append(box(2, y, width, chosen, "output", height=RUN_HEIGHT, dashed=True, bold=True))
+    next_word = box(
+        2,
+        y,
+        width,
+        chosen,
+        "output",
+        height=RUN_HEIGHT,
+        dashed=True,
+        bold=True,
+        text_class="chosen",
+    )
     bars = bars_panel("next word", probabilities, vocabulary, "output")
-    body.append(translated(width + BARS_GAP, 0, bars.body))
-    ending = "the full stop ends the loop" if chosen == "." else chosen
+    body += [next_word, translated(width + BARS_GAP, 0, bars.body)]
     return Panel(
         width + BARS_GAP + bars.width,
         bars.height,
         "".join(body),
         f"After {' '.join(given)} comes {chosen}. {bars.description}",
-        name=f"run {len(given)}: {ending}",
+        name=f"after {' '.join(given)}",
     )
 
 

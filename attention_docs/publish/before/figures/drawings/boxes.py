@@ -25,6 +25,7 @@ def box(
     corner_radius: float = 5,
     dashed: bool = False,
     bold: bool = False,
+    text_class: str | None = None,
 ) -> str:
     """Draw a box with its upper left corner at (x, y), and a text in its middle.
 
@@ -43,8 +44,10 @@ def box(
         stroke_width=1.5 if role else 1,
         stroke_dasharray="4 3" if dashed else None,
     )
-    font_weight = "bold" if bold else None
-    return outline + label(x + width / 2, y + height / 2, text, font_weight=font_weight)
+    weight = "bold" if bold else None
+    return outline + label(
+        x + width / 2, y + height / 2, text, font_weight=weight, class_=text_class
+    )
 
 
 def box_width(text: str) -> float:
