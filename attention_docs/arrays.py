@@ -188,6 +188,15 @@ def check_below_infinity(xp: ModuleType, name: str, array: Array, maximum: Array
         raise ValueError(f"{name} holds {element}; expected finite numbers or -inf")
 
 
+def check_positive(xp: ModuleType, **arrays: Array) -> None:
+    """Refuse numbers that are no sizes, by the names of their arrays."""
+    for name, array in arrays.items():
+        invalid = ~((array > 0) & (array < xp.inf))
+        if xp.count_nonzero(invalid):
+            element = describe_first(xp, invalid, array)
+            raise ValueError(f"{name} holds {element}; expected positive numbers")
+
+
 def describe_first(xp: ModuleType, invalid: Array, array: Array) -> str:
     """Describe the first element where `invalid` is true: `nan at [0, 1]`.
 

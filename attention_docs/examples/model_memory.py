@@ -30,7 +30,7 @@ from types import ModuleType
 
 import numpy
 
-from attention_docs.arrays import Array
+from attention_docs.arrays import Array, check_positive, describe_first
 
 TITLE = "Memory and work of attention in a model of chosen sizes"
 SOURCE = "Llama 3 8B's published configuration, which the page cites; the formulas are our own"
@@ -41,19 +41,20 @@ LENGTH, NUMBER_BYTES = [8192], [2]
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Return the size of the cache, and the multiplications for one more token, in 10^9."""
-    layers = xp.asarray(LAYERS, dtype=xp.float64)
-    heads = xp.asarray(HEADS, dtype=xp.float64)
-    key_heads = xp.asarray(KEY_HEADS, dtype=xp.float64)
-    features = xp.asarray(FEATURES, dtype=xp.float64)
-    length = xp.asarray(LENGTH, dtype=xp.float64)
-    number_bytes = xp.asarray(NUMBER_BYTES, dtype=xp.float64)
+    layers, heads, key_heads, features, length, number_bytes = (
+        xp.asarray(size, dtype=xp.float64)
+        for size in (LAYERS, HEADS, KEY_HEADS, FEATURES, LENGTH, NUMBER_BYTES)
+    )
+    sizes = {"layers": layers, "heads": heads, "key_heads": key_heads, "features": features}
+    check_positive(xp, **sizes, length=length, number_bytes=number_bytes)
+    shared_unevenly = heads % key_heads != 0
+    if xp.any(shared_unevenly):
+        element = describe_first(xp, shared_unevenly, key_heads)
+        raise ValueError(f"key_heads holds {element}; expected a divisor of heads")
     token_bytes = 2 * key_heads * features * layers * number_bytes  # keys and values
     token_multiplications = 2 * length * features * heads * layers  # Q K^T and A V
     return {
-        "layers": layers,
-        "heads": heads,
-        "key_heads": key_heads,
-        "features": features,
+        **sizes,
         "length": length,
         "number_bytes": number_bytes,
         "token_kibibytes": token_bytes / 2**10,

@@ -35,7 +35,7 @@ from types import ModuleType
 
 import numpy
 
-from attention_docs.arrays import Array
+from attention_docs.arrays import Array, check_positive
 
 TITLE = "What seven models keep, by name"
 SOURCE = "the configurations that the page names; the sums are our own"
@@ -84,6 +84,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     state_numbers = xp.asarray(STATE, dtype=xp.float64)
     window = xp.asarray(WINDOW, dtype=xp.float64)
     context = xp.asarray(CONTEXT, dtype=xp.float64)
+    check_positive(xp, context=context)
 
     kept_tokens = full_layers * context + windowed_layers * window  # in all layers
     state_bytes = STATE_BYTES * state_layers * state_numbers

@@ -75,7 +75,7 @@ from types import ModuleType
 
 import numpy
 
-from attention_docs.arrays import Array
+from attention_docs.arrays import Array, check_positive
 from attention_docs.positions import rotary
 from attention_docs.softmax import softmax
 
@@ -141,6 +141,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """
     frequencies = xp.asarray(float(BASE), dtype=xp.float64) ** (-pair_indices(xp) / PAIRS)
     factor = xp.asarray(FACTOR, dtype=xp.float64)
+    check_positive(xp, factor=factor)
     temperature = 1 + xp.log(factor) / 10  # as the paper on YaRN recommends
     return {
         **pair_speeds(xp, frequencies, factor),

@@ -28,7 +28,7 @@ from types import ModuleType
 
 import numpy
 
-from attention_docs.arrays import Array
+from attention_docs.arrays import Array, check_positive
 from attention_docs.examples.course_sentence import BIRDS, PASS, WORDS, given_matrices
 from attention_docs.softmax import softmax
 
@@ -45,6 +45,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     matrices = given_matrices(xp)
     q, k = matrices["X"][BIRDS, :] @ matrices["W_Q_1"], matrices["X"] @ matrices["W_K_1"]
     d, temperature = (xp.asarray(number, dtype=xp.float64) for number in (D, TEMPERATURE))
+    check_positive(xp, d=d, temperature=temperature)
     scores = xp.sqrt(d / k.shape[1]) * (k @ q)
     scaled = scores / xp.sqrt(d)
     weights_unscaled = softmax(scores / temperature)

@@ -425,14 +425,8 @@ const countLeaves = (term) => {
 // ---------------------------------------------------------------------------------------------
 // Descriptions and notes
 
-/** @type {Record<string, [beforeQuery: string, beforeColumn: string]>} by result of attention */
-const RESULT_WORDS = {
-  scores: ["score of query ", " on key "],
-  scaled: ["scaled score of query ", " on key "],
-  masked: ["masked score of query ", " on key "],
-  weights: ["weight of query ", " on key "],
-  output: ["output of query ", ", feature "],
-};
+/** @type {Record<string, string>} by result of attention that has a number for each key */
+const RESULT_WORDS = { scores: "score", scaled: "scaled score", masked: "masked score", weights: "weight" };
 
 const ATTENTION = ["attention_steps", "scaled_dot_product_attention"];
 
@@ -452,9 +446,8 @@ const descriptionOf = ({ scopes }, values, term, index) => {
     const axis = hasHeads && i === 0 ? "head" : "sequence";
     return batchShape[i] > 1 ? `, ${axis} ${at + 1}` : "";
   });
-  const [resultName] = result;
-  const [beforeQuery, beforeColumn] = RESULT_WORDS[resultName] ?? RESULT_WORDS.output;
-  return `${beforeQuery}${query + 1}${beforeColumn}${column + 1}${batchWords.join("")}`;
+  const word = RESULT_WORDS[result[0]];
+  return `${word ?? "output"} of query ${query + 1}${word ? " on key " : ", feature "}${column + 1}${batchWords.join("")}`;
 };
 
 /**

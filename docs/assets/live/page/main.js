@@ -174,9 +174,9 @@ const onNewPage = () => {
   readAddress();
 };
 
-document.addEventListener("pointermove", onPointerMove);
-document.addEventListener("click", onClick);
-document.addEventListener("keydown", onKeyDown);
+/** @type {Record<string, (event: any) => void>} */
+const LISTENERS = { pointermove: onPointerMove, click: onClick, keydown: onKeyDown };
+for (const [type, listener] of Object.entries(LISTENERS)) document.addEventListener(type, listener);
 // The next element gets the focus only after this event.
 document.addEventListener("focusout", () => setTimeout(onFocusOut));
 
@@ -187,6 +187,4 @@ addEventListener("hashchange", () => isOnPage() && readAddress());
 attentionDocs.stopListening();
 // Replay the event that made site.js load this script.
 const { pendingEvent } = attentionDocs;
-if (pendingEvent?.type === "pointermove") onPointerMove(/** @type {PointerEvent} */ (pendingEvent));
-if (pendingEvent?.type === "click") onClick(/** @type {MouseEvent} */ (pendingEvent));
-if (pendingEvent?.type === "keydown") onKeyDown(/** @type {KeyboardEvent} */ (pendingEvent));
+if (pendingEvent) LISTENERS[pendingEvent.type](pendingEvent);

@@ -217,7 +217,7 @@ const actionsOf = (session) => ({
   },
   "Copy link": () => bar.copy(location.href, "The link is copied."),
   ...(session.example && {
-    "Copy code": () => bar.copy(codeOf(/** @type {Example} */ (session.example)), "The Python code is copied. It needs this site's package."),
+    "Copy code": () => bar.copy(codeOf(/** @type {Example} */ (session.example)), "The Python code is copied."),
   }),
   Done: () => {
     const [isKeyboardUsed, control] = [bar.hasKeyboardFocus(), lastField];

@@ -116,7 +116,11 @@ export const moveInPlane = (mark, [x, y]) => {
   const group = /** @type {SVGElement | null} */ (mark.closest("[data-plane]"));
   if (!group || !Number.isFinite(x + y)) return;
   const [left, bottom, unit] = (group.dataset.plane ?? "").split(" ").map(Number);
-  const [tipX, tipY] = [left + unit * x, bottom - unit * y];
+  const { width, height } = /** @type {SVGSVGElement} */ (group.ownerSVGElement).viewBox.baseVal;
+  const [dx, dy] = [unit * x, -unit * y];
+  // The tip of a long arrow stays in the drawing.
+  const excess = Math.max(1, dx / (width - left), -dx / left, dy / (height - bottom), -dy / bottom);
+  const [tipX, tipY] = [left + dx / excess, bottom + dy / excess];
   if (mark.matches("line")) {
     setNumber(mark, "x2", tipX);
     setNumber(mark, "y2", tipY);
