@@ -7,6 +7,9 @@ import { pathToFileURL } from "node:url";
 
 const katex = (await import(pathToFileURL(process.argv[2]).href)).default;
 const REFERENCE = /^(computed|\w+\.\w+(\.shape)?(\[[-\d:;]+\])?)$/;
+// A number, whose content scripts replace, with the space before the next operator, which is to stay.
+const NUMBER_AND_SPACE =
+  /(<span class="enclosing[^>]* data-val=[^>]*>(?:<span class="mord">[^<]*<\/span>)+)(<span class="mspace"[^>]*><\/span>)<\/span>/g;
 const { macros, formulas } = JSON.parse(readFileSync(0, "utf8"));
 
 const render = ({ tex, display }) => {
@@ -26,7 +29,7 @@ const render = ({ tex, display }) => {
     });
     // TeX has ";" in references, because "," would separate attributes in \htmlData.
     const withCommas = (attribute) => attribute.replaceAll(";", ",");
-    return { html: markSpokenNumbers(rowsForGroups(html)).replace(/data-(val|spoken)="[^"]*"/g, withCommas) };
+    return { html: markSpokenNumbers(rowsForGroups(html)).replace(NUMBER_AND_SPACE, "$1</span>$2").replace(/data-(val|spoken)="[^"]*"/g, withCommas) };
   } catch (error) {
     return { error: error.message };
   }

@@ -33,7 +33,7 @@ const MAX_EXPONENT = 700;
 // The precedence of what needs parentheses in every operation.
 const LOOSEST = 0;
 const RANDOM_NOTE = "computed by the build from numbers drawn at random";
-const TRAINING_NOTE = "computed in the page, anew in each step of training";
+const TRAINING_NOTE = "computed anew in each step of training";
 
 /**
  * Explain where a number comes from.

@@ -7,7 +7,12 @@ import pytest
 from playwright.sync_api import expect
 
 from attention_docs import examples
-from tests.browser.live.editing import assert_numbers_equal_python, press_bar_button
+from tests.browser.live.editing import (
+    assert_numbers_equal_python,
+    press_bar_button,
+    status_text,
+)
+from tests.browser.visit import HORIZONTAL_OVERFLOW
 from tests.conftest import ROOT
 
 # Dares, which have sliders too, have tests of their own.
@@ -109,7 +114,9 @@ def test_page_equals_python_at_every_slider_stop(open_page, page):
     stop_counts = [len(stops) for _, stops in sliders]
     for positions in single_moves(start, stop_counts) + random_positions(stop_counts):
         shown = visit.page.evaluate(MOVE, positions)
-        assert_numbers_equal_python(shown, edits_of(sliders, positions))
+        # Python may refuse the edits, such as more key heads than heads.
+        if "refuses" not in status_text(visit):
+            assert_numbers_equal_python(shown, edits_of(sliders, positions))
 
 
 def test_slider_responds_to_keys_undo_address_and_done(open_page):

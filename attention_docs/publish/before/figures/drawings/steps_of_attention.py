@@ -66,9 +66,15 @@ def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = Non
     return beside([scores_panel, weights_panel], name)
 
 
-def draw_numbers(grid: cells.Grid, matrix: Array, role: str | None) -> str:
-    """Draw cells with their numbers, the more coloured the further a number is from zero."""
-    return cells.draw_cells(grid, matrix, scale_of("diverging", "matrix", matrix, role))
+def draw_numbers(
+    grid: cells.Grid, matrix: Array, role: str | None, step: Array | None = None
+) -> str:
+    """Draw cells with their numbers, the more coloured the further a number is from zero.
+
+    The states of a player have the scale of the whole step.
+    """
+    scale = scale_of("diverging", "matrix", matrix if step is None else step, role)
+    return cells.draw_cells(grid, matrix, scale)
 
 
 def word_cells(grid: cells.Grid, matrix: Array, role: str, columns: Sequence[str]) -> str:

@@ -130,8 +130,8 @@ def _tile_on_chip(steps: Steps, tile: int) -> Panel:
         title(values.middle_x, LINE_HEIGHT / 2, "values", "value"),
         cells.draw_row_labels(box_around._replace(y=values.y), names),
         cells.draw_grid_lines(values),
-        draw_numbers(scores_of_tile, steps["z"][keys, None], "scores"),
-        draw_numbers(values_of_tile, steps["V"][keys], "value"),
+        draw_numbers(scores_of_tile, steps["z"][keys, None], "scores", steps["z"]),
+        draw_numbers(values_of_tile, steps["V"][keys], "value", steps["V"]),
         cells.draw_mark(box_around, (None, 0), None),
     ]
     description = f"On the chip: keys {keys.start + 1} and {keys.stop}, and the state."
@@ -150,10 +150,10 @@ def _state_of_tiles(steps: Steps, tile: int) -> Panel:
     output_grid = total_grid._replace(x=VALUES_X, columns=features)
     row = slice(tile, tile + 1)
     parts = (
-        ("p", maximum_grid, steps["running_maxima"][row, None], "scores"),
-        ("ℓ", total_grid, steps["running_totals"][row, None], "weights"),
-        ("u", sums_grid, steps["running_sums"][row], "value"),
-        ("u / ℓ", output_grid, steps["running_outputs"][row], "output"),
+        ("p", maximum_grid, steps["running_maxima"][:, None], "scores"),
+        ("ℓ", total_grid, steps["running_totals"][:, None], "weights"),
+        ("u", sums_grid, steps["running_sums"], "value"),
+        ("u / ℓ", output_grid, steps["running_outputs"], "output"),
     )
     body, sentences = [], []
     if tile:
@@ -161,9 +161,10 @@ def _state_of_tiles(steps: Steps, tile: int) -> Panel:
         factor = cells.inline_number(rescale, (tile,))
         body.append(label(STATE_X, 0.2 * LINE_HEIGHT, "ℓ and u so far × ", "start", factor))
         sentences.append(f"The earlier sums are multiplied by {number(rescale[tile])}")
-    for symbol, grid, numbers, role in parts:
+    for symbol, grid, step, role in parts:
+        numbers = step[row]
         body.append(label(grid.x - 6, grid.row_middle(0), symbol, "end"))
-        body.append(draw_numbers(grid, numbers, role))
+        body.append(draw_numbers(grid, numbers, role, step))
         sentences.append(f"{symbol} is {', '.join(map(number, numbers[0]))}")
     description = f"{'; '.join(sentences)}."
     return Panel(output_grid.right, output_grid.bottom, "".join(body), description)

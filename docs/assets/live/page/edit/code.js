@@ -20,7 +20,7 @@ export const codeOf = ({ name, graph, edits }) => {
   const changes = [...edits].map(([input, array]) => ({ constant: graph.constants[input], list: listOf(array) }));
   const modules = [...new Set([name, ...changes.map(({ constant }) => exampleOf(constant))])];
   return `from attention_docs import show
-from attention_docs.examples import ${modules.sort().join(", ")}
+from attention_docs.examples import ${modules.join(", ")}
 
 ${changes.map(({ constant, list }) => `${constant}[:] = ${list}\n`).join("")}show(${name}.steps())
 `;

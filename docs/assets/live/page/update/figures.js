@@ -1,6 +1,7 @@
 // Redraw the cells, lines, bars and points of a figure with new numbers, as attention_docs/render/figures does.
 
 import { drawn, short } from "../../show.js";
+import { stepOf, valueOf } from "../examples.js";
 
 /** @typedef {{value: number, dtype: Dtype}} NumberValue */
 
@@ -15,17 +16,19 @@ const MINUS = "var(--fill-minus, #988400)";
  * Redraw a matrix or the points of a chart.
  *
  * @param {Element} group of the cells or lines
- * @param {(cell: Cell) => NumberValue} valueOf
+ * @param {Example} example
  */
-export const drawFigure = (group, valueOf) => {
+export const drawFigure = (group, example) => {
   const step = /** @type {string} */ (group.getAttribute("data-val")).split(".")[1];
   const cells = [...group.querySelectorAll("[data-at]")].map((cell) => {
     const at = /** @type {string} */ (cell.getAttribute("data-at"));
-    return { cell, ...valueOf({ step, index: at ? at.split(",").map(Number) : [] }) };
+    return { cell, ...valueOf(example, { step, index: at ? at.split(",").map(Number) : [] }) };
   });
   const axis = group.getAttribute("data-axis");
   if (axis) return drawPoints(group, cells, axis);
-  const values = cells.map(({ value }) => value).filter(Number.isFinite);
+  // The states of a player share one scale.
+  const numbers = group.closest(".player") ? [...stepOf(example, step).data] : cells.map(({ value }) => value);
+  const values = numbers.filter(Number.isFinite);
   // A scale of weights goes to one at least.
   const end = roundUp(Math.max(Number(group.matches("[data-from-zero]")), ...values.map(Math.abs))) || 1;
   for (const { cell, value, dtype } of cells) drawCell(cell, value, dtype, end);

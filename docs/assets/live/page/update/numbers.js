@@ -37,7 +37,7 @@ export const writeNumbers = (example, deferred = new Set()) => {
   }
   for (const carrier of carriers) {
     if (carrier instanceof HTMLTableElement && !carrier.querySelector("input")) align(carrier);
-    else if (carrier.matches("g")) drawFigure(carrier, (cell) => valueOf(example, cell));
+    else if (carrier.matches("g")) drawFigure(carrier, example);
     else if (carrier.matches("path, line")) {
       const cells = spotsOf(example).filter(({ spot }) => spot === carrier);
       const point = cells.map(({ cell }) => valueOf(example, cell).value);
