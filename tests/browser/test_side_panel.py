@@ -122,6 +122,15 @@ def test_docked_side_panel_can_show_all_stages_or_none(open_page):
     assert box(visit, DOCK)["height"] < 40, "more than the summary is visible"
 
 
+def test_unfolding_by_mouse_opens_no_card(open_page):
+    visit = open_page("course/mask", width=1000, height=800)
+    for x in (60, 150, 200):
+        visit.page.locator(f"{PANEL} > summary").click(position={"x": x, "y": 10})
+        visit.page.evaluate("new Promise(done => setTimeout(done, 1000))")
+        assert visit.page.locator(".live-card").count() == 0
+        visit.page.locator(f"{PANEL} > summary").click()
+
+
 def is_inline(visit):
     return visit.page.locator(DOCK).evaluate("e => getComputedStyle(e).position") == "static"
 

@@ -115,8 +115,11 @@ def test_page_equals_python_at_every_slider_stop(open_page, page):
     for positions in single_moves(start, stop_counts) + random_positions(stop_counts):
         shown = visit.page.evaluate(MOVE, positions)
         # Python may refuse the edits, such as more key heads than heads.
-        if "refuses" not in status_text(visit):
+        status = status_text(visit)
+        if "refuses" not in status:
             assert_numbers_equal_python(shown, edits_of(sliders, positions))
+    visit.wait_for_rest()
+    assert ("dimmed" in status) == bool(visit.page.locator(".live-dimmed").count())
 
 
 def test_slider_responds_to_keys_undo_address_and_done(open_page):

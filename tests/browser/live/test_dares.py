@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.browser.live.editing import PAGES_WITH_DARES, PANEL_FIGURE
+from tests.browser.live.editing import PAGES_WITH_DARES, PANEL_FIGURE, press_bar_button
 from tests.browser.visit import IN_SIGHT, each_window
 
 # Move the sliders of a dare as its answer says, one after the other.
@@ -49,6 +49,27 @@ def test_answer_meets_its_dare_with_slider_and_figure_visible(open_page, page, w
         assert slider.evaluate(IN_SIGHT)
         assert visit.page.locator(PANEL_FIGURE).first.evaluate(IN_SIGHT)
         assert visit.page.locator(".dare.met").count() == 1
+
+
+def test_moving_another_dare_is_one_undo_step_and_keeps_typed_numbers(open_page):
+    visit = open_page("course/mask")
+    first, second = (dare.locator("[data-control]") for dare in visit.page.locator(".dare").all())
+    number = "slider => slider.getAttribute('aria-valuetext')"
+    first.press("ArrowRight")
+    visit.page.wait_for_selector(".live-changed")
+    moved = first.evaluate(number)
+    second.press("ArrowRight")
+    visit.wait_for_rest()
+    assert first.evaluate(number) == "1"
+    press_bar_button(visit, "Undo")
+    assert first.evaluate(number) == moved
+    visit.page.locator(".live-try").first.click()
+    field = visit.page.locator('[aria-label="W_Q_1 water thing"] >> visible=true').first
+    field.fill("0.7")
+    visit.wait_for_rest()
+    second.press("ArrowRight")
+    visit.wait_for_rest()
+    assert field.input_value() == "0.7"
 
 
 def test_start_again_restores_the_numbers_of_the_page(open_page):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
-from tests.browser.live.editing import assert_numbers_equal_python
+from tests.browser.live.editing import assert_numbers_equal_python, press_bar_button
 from tests.browser.visit import HORIZONTAL_OVERFLOW, url_path
 
 PLAYER, SLIDER, NAME = ".player", ".player input", ".player output"
@@ -123,3 +123,23 @@ def test_players_meet_wcag_2_2_and_fit_a_phone(open_page, axe, scheme):
     visit.page.evaluate(axe)
     assert visit.wcag_violations(include=PLAYER) == []
     assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
+
+
+def test_words_that_numbers_chose_are_hidden_after_an_edit(open_page):
+    visit = open_page("mechanisms/encoder_decoder/index.html#try=&encoder_decoder.X[1,4]=-1")
+    word = visit.page.locator(".player .shown .chosen")
+    word.wait_for(state="hidden")
+    press_bar_button(visit, "Done")
+    word.wait_for()
+
+
+def test_states_have_their_common_scale_after_an_edit(open_page):
+    visit = open_page("mechanisms/tiles")
+    opacities = """() => [...document.querySelectorAll(".player rect")].map(e => e.getAttribute("fill-opacity"))"""
+    before = visit.page.evaluate(opacities)
+    visit.page.locator(".live-try").first.click()
+    visit.page.locator(".live-field").first.fill("9")
+    visit.wait_for_rest()
+    assert visit.page.evaluate(opacities) != before
+    press_bar_button(visit, "Done")
+    assert visit.page.evaluate(opacities) == before

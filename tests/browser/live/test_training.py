@@ -66,6 +66,14 @@ def test_paused_training_shows_no_step_beyond_the_last_one_computed(open_page):
     train(visit, int(reached) + 1)
 
 
+def test_card_explains_the_loss_in_words(open_page):
+    visit = open_page(PAGE)
+    visit.page.locator('[data-val="course_training.loss"]').click()
+    card = visit.page.locator(".live-card")
+    assert "loss = the mean of −log p" in card.inner_text()
+    assert card.locator("button", has_text="What matters").count() == 0
+
+
 def test_training_shows_the_numbers_of_python(open_page):
     counts = [0, 1, 10, 100, 200]
     expected = shown_after_training(RATE[0], counts)

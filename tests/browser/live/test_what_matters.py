@@ -150,3 +150,15 @@ def test_print_hides_box_and_colours(visit):
     cell = visit.page.locator('table[data-val="self_attention.W_V"] tbody td').first
     assert cell.evaluate("e => getComputedStyle(e).backgroundColor") == "rgba(0, 0, 0, 0)"
     assert cell.evaluate("e => getComputedStyle(e, '::after').content") == "none"
+
+
+def test_first_click_after_closing_the_box_opens_a_card(open_page):
+    visit = open_page("course/mask")
+    numbers = visit.page.locator("article p [data-val]").filter(has_text="0.")
+    numbers.first.click()
+    visit.page.locator(".live-card button", has_text="What matters").click()
+    visit.page.locator(".live-matters").wait_for()
+    visit.page.keyboard.press("Escape")
+    numbers.nth(1).click()
+    visit.wait_for_rest()
+    assert visit.page.locator(".live-card").count() == 1

@@ -68,6 +68,14 @@ def test_numbers_carry_references_in_html_and_mathml(typeset):
     assert "href" not in html
 
 
+def test_space_before_an_operator_is_not_part_of_the_number(typeset):
+    formula = Formula(r"\from{toy.n}{-2} + 1", display=False)
+    page = BeautifulSoup(typeset(formula)[formula], "html.parser")
+    (number,) = page.select(".katex-html [data-val]")
+    assert not number.select(".mspace")
+    assert "mspace" in number.find_next_sibling()["class"]
+
+
 def test_mathml_tokens_contain_only_text(typeset):
     """KaTeX puts elements into <mi> and <mo>, which browsers would not know there."""
     formula = Formula(r"\underset{\from{a.Q.shape}{3}}{\query{Q}} + \query{Q_1}", display=True)

@@ -47,11 +47,9 @@ document.addEventListener("click", (event) => {
   if (dare) startAgain(dare);
 });
 // Each dare is about the page's own numbers, so moving a slider of one puts the others back, unless the reader
-// has typed numbers.
-/** @type {Element | null} the dare whose sliders were moved last */
-let current = null;
+// types numbers.
 document.addEventListener("input", (event) => {
   const dare = dareOf(event, "input");
-  if (dare && current?.isConnected && current !== dare) startAgain(current);
-  if (dare || /** @type {Element} */ (event.target).matches(".live-field")) current = dare;
+  if (!dare || document.querySelector(".live-field")) return;
+  for (const other of document.querySelectorAll(".dare")) if (other !== dare) startAgain(other);
 });
