@@ -198,3 +198,13 @@ def test_chosen_small_picture_is_scrolled_to_on_a_phone(open_page):
     visit.wait_until(
         "document.querySelector('.all-heads .chosen').getBoundingClientRect().right <= innerWidth"
     )
+
+
+def test_link_keeps_sentence_layer_and_head(open_page):
+    visit = open_page(f"{PAGE}/index.html#head=1.{MIDDLE_LAYER}.2")
+    visit.wait_until(
+        f"document.querySelector('{STATUS}').value.startsWith('Layer {MIDDLE_LAYER}, head 2')"
+    )
+    assert visit.page.locator(f"{FIGURE} select").input_value() == "1"
+    visit.page.locator(f"{FIGURE} input").last.fill("3")
+    visit.wait_until(f"location.hash === '#head=1.{MIDDLE_LAYER}.3'")

@@ -3,6 +3,9 @@
 
 import { attentionDocs, connectEach, loadScript } from "../site.js";
 
+// The sentence, the layer and the head in the fragment of a link.
+const ADDRESS = /^#head=(\d+)\.(\d+)\.(\d+)$/;
+
 /** Fetch a sentence, at most once. @param {string} index */
 const load = async (index) => {
   if (!attentionDocs.sentences[index]) await loadScript(`heads/${index}.js`);
@@ -65,13 +68,21 @@ const connect = (figure) => {
     if (invalid) status.value = `There is no such ${invalid.labels?.[0].textContent}: type a whole number from 0 to ${invalid.max}.`;
     else await show(fields.map((field) => field.valueAsNumber));
   };
+  /** Put the choice into the address, unless that has edits. */
+  const writeAddress = () => {
+    if (!location.hash.startsWith("#try="))
+      history.replaceState(history.state, "", `#head=${[choice.value, ...fields.map(({ value }) => value)].join(".")}`);
+  };
   /** Scroll the small pictures sideways to the chosen one, if a narrow screen cuts it off. */
   const scrollToChosen = () => {
     const box = target.closest(".figure-box");
     const [frame, window] = [find(".chosen"), box].map((element) => element.getBoundingClientRect());
     if (frame.left < window.left || frame.right > window.right) box.scrollLeft += frame.left - window.left - window.width / 2;
   };
-  const onChoice = () => showChosen().then(scrollToChosen);
+  const onChoice = () => {
+    writeAddress();
+    return showChosen().then(scrollToChosen);
+  };
   /** Put a head into the fields, and show it. @param {number[]} place */
   const choose = (place) => {
     fields.forEach((field, i) => (field.value = String(place[i])));
@@ -98,6 +109,12 @@ const connect = (figure) => {
   target.onpointermove = (/** @type {PointerEvent} */ event) => show(headAt(event));
   target.onpointerleave = showChosen;
   target.onclick = (/** @type {PointerEvent} */ event) => choose(headAt(event));
+  const [, index, ...place] = ADDRESS.exec(location.hash) ?? [];
+  const isSentence = [...choice.options].some((/** @type {HTMLOptionElement} */ { value }) => value === index);
+  if (!isSentence || fields.some(({ max }, i) => Number(place[i]) > Number(max))) return;
+  choice.value = index;
+  choose(place.map(Number));
+  figure.scrollIntoView();
 };
 
 connectEach(".all-heads", connect);
