@@ -33,7 +33,6 @@ const MAX_EXPONENT = 700;
 // The precedence of what needs parentheses in every operation.
 const LOOSEST = 0;
 const RANDOM_NOTE = "computed by the build from numbers drawn at random";
-const TRAINING_NOTE = "computed anew in each step of training";
 
 /**
  * Explain where a number comes from.
@@ -54,7 +53,7 @@ export const explain = (graph, values, step, index) => {
       value: show.python(value, dtype),
       formula: [{ step }, " = ", graph.formulas[step]],
       numbers: [],
-      note: graph.inputs.includes(step) ? [] : [graph.carried.length ? TRAINING_NOTE : RANDOM_NOTE],
+      note: graph.carried.length ? [] : [RANDOM_NOTE],
       dependencies: [],
     };
   const term = termOf(graph, values, step, index);

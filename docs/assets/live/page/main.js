@@ -81,18 +81,20 @@ const nearestField = (origin) => {
   return fields.toSorted((a, b) => distance(a) - distance(b))[0];
 };
 
-/** @type {EventTarget | null} the element under the pointer */
+/** @type {EventTarget | null} the element that the pointer has moved to */
 let hovered = null;
 
-// Not `pointerover`, which browsers also fire when content scrolls or grows under a resting pointer.
+// Browsers fire `pointerover` also when content scrolls or grows under a resting pointer. It closes a card, and
+// only a movement opens one.
 /** @param {PointerEvent} event */
-const onPointerMove = ({ target }) => {
-  if (target === hovered) return;
-  hovered = target;
+const onPointer = ({ type, target }) => {
+  const isMoving = type === "pointermove";
+  if (isMoving && target === hovered) return;
+  hovered = isMoving ? target : null;
   clearTimeout(hoverTimer);
   if (isPinned || card.contains(target)) return;
   const spot = spotAt(target);
-  const hasCard = spot && !spot.querySelector("input");
+  const hasCard = isMoving && spot && !spot.querySelector("input");
   hoverTimer = hasCard ? setTimeout(() => openCard(spot), OPEN_DELAY) : setTimeout(closeCard, CLOSE_DELAY);
 };
 
@@ -175,7 +177,7 @@ const onNewPage = () => {
 };
 
 /** @type {Record<string, (event: any) => void>} */
-const LISTENERS = { pointermove: onPointerMove, click: onClick, keydown: onKeyDown };
+const LISTENERS = { pointerover: onPointer, pointermove: onPointer, click: onClick, keydown: onKeyDown };
 for (const [type, listener] of Object.entries(LISTENERS)) document.addEventListener(type, listener);
 // The next element gets the focus only after this event.
 document.addEventListener("focusout", () => setTimeout(onFocusOut));
