@@ -31,7 +31,7 @@ from array_api_compat import is_cupy_namespace, is_numpy_namespace
 from attention_docs.arrays import Array, ignoring_overflow
 from attention_docs.inputs import Inputs
 from attention_docs.kernels.exponential import fastest_exp, full_range_exp
-from attention_docs.kernels.threads import blas_threads, run_parallel
+from attention_docs.kernels.threads import available_threads, run_parallel
 
 BLOCK_SCORES = 2**18  # on the host: 1 MB of float32 stays in a core's cache
 LONG_JOB, SHORT_JOB = 1024, 256  # queries of a job on the host
@@ -78,18 +78,25 @@ def attend(
     thread = threading.local()  # each thread reuses one buffer for the scores of a block
 
     def run_job(job: tuple[tuple[Inputs, Array], int]) -> None:
-        """Write the output of one head for the queries from `start` on, at most `rows` of them."""
+        """Write the output of one head for the queries from `start` on, at most `rows` of them.
+
+        Where the totals of `bounded_weights` are too large or too small, the sums are computed
+        again with `online_weights`.
+        """
         (head, head_output), start = job
         stop = min(start + rows, queries)
         if not hasattr(thread, "buffer"):
             thread.buffer = xp.empty((rows, columns), **options)
-        head_output[start:stop, :] = _attend_rows(
-            head, start, stop, thread.buffer, ones, weight_blocks
-        )
+        rows_of_head = head, start, stop, thread.buffer, ones
+        _, total, sums = _sum_rows(*rows_of_head, weight_blocks)
+        if weight_blocks is bounded_weights and not _are_sums_accurate(head, total):
+            _, total, sums = _sum_rows(*rows_of_head, online_weights)
+        xp.divide(sums, total, out=head_output[start:stop, :])
 
     # Head by head, so that its keys stay in the cache. The last queries of a causal head see the
     # most keys, so they come first: a long job at the end would leave the other threads idle.
-    heads = [(_select_head(inputs, index), output[index]) for index in np.ndindex(inputs.batch)]
+    indices = itertools.product(*map(range, inputs.batch))
+    heads = [(_select_head(inputs, index), output[index]) for index in indices]
     jobs = list(itertools.product(heads, reversed(range(0, queries, rows))))
     with ignoring_overflow():
         if is_on_host(xp):
@@ -104,16 +111,18 @@ def block_size(inputs: Inputs, weight_blocks: WeightBlocks) -> tuple[int, int]:
     """Return the number of queries and of keys in a block.
 
     The Python overhead of a job or block costs as much as thousands of scores and holds the GIL, so
-    both are large. Jobs have few queries where a thread would get fewer than four long ones, and
-    for `online_weights`, where a block of many keys has fewer maxima to compare.
+    both are large. Jobs have few queries where one of several threads would get fewer than four
+    long ones, and for `online_weights`, where a block of many keys has fewer maxima to compare.
     """
     if not is_on_host(inputs.xp):
         return DEVICE_BLOCK
     queries = inputs.query.shape[-2]
-    jobs = math.prod(inputs.batch) * queries / LONG_JOB
-    is_long = weight_blocks is bounded_weights and jobs >= 4 * blas_threads()
-    rows = LONG_JOB if is_long else min(SHORT_JOB, queries)
-    return rows, BLOCK_SCORES // rows
+    rows = min(SHORT_JOB, queries)
+    if queries > SHORT_JOB and weight_blocks is bounded_weights:
+        threads = available_threads()  # not fewer during another call, which would change rounding
+        if threads == 1 or math.prod(inputs.batch) * queries >= 4 * threads * LONG_JOB:
+            rows = min(LONG_JOB, queries)
+    return rows, min(BLOCK_SCORES // rows, inputs.key.shape[-2])
 
 
 def _select_head(inputs: Inputs, index: tuple[int, ...]) -> Inputs:
@@ -138,26 +147,13 @@ def _select_matrix(array: Array, index: tuple[int, ...], batch: tuple[int, ...])
     belongs to the query heads 0 to 3, and the second to 4 to 7.
     """
     leading = array.shape[:-2]
+    if leading == batch:  # fast path
+        return array[index]
     missing = len(batch) - len(leading)
     axes = zip(index[missing:], leading, batch[missing:], strict=True)
     # An axis of length 1 always gives the index 0. Where query heads share keys, the heads of a
     # group give the same index.
     return array[tuple(i * length // batch_length for i, length, batch_length in axes)]
-
-
-def _attend_rows(
-    head: Inputs, start: int, stop: int, buffer: Array, ones: Array, weight_blocks: WeightBlocks
-) -> Array:
-    """Return the (b, d_v) output of the queries `start` to `stop` of one head.
-
-    Where the totals of `bounded_weights` are too large or too small, the sums are computed again
-    with `online_weights`.
-    """
-    _, total, output = _sum_rows(head, start, stop, buffer, ones, weight_blocks)
-    if weight_blocks is bounded_weights and not _are_sums_accurate(head, total):
-        _, total, output = _sum_rows(head, start, stop, buffer, ones, online_weights)
-    output /= total
-    return output
 
 
 def _sum_rows(
@@ -172,7 +168,7 @@ def _sum_rows(
     options = {"dtype": value.dtype, "device": value.device}
     shift = xp.zeros((stop - start, 1), **options)
     # Not zero, so that a fully masked row divides 0 by a positive total.
-    total = xp.full((stop - start, 1), xp.finfo(value.dtype).smallest_normal, **options)
+    total = shift + xp.finfo(value.dtype).smallest_normal
     output = xp.zeros((stop - start, value.shape[-1]), **options)
     for weights, rescale, rows, keys in weight_blocks(head, start, stop, buffer, shift):
         # Views, so that the changes below are made in `total` and `output`.
@@ -198,7 +194,10 @@ def _are_sums_accurate(head: Inputs, total: Array) -> bool:
     of a float: 2e-10 in float32.
     """
     limits = head.xp.finfo(total.dtype)
-    is_extreme = (total < limits.max**-0.25) | (total > limits.max**0.5 / 2)
+    lowest, highest = limits.max**-0.25, limits.max**0.5 / 2
+    if lowest <= total.min() and total.max() <= highest:
+        return True
+    is_extreme = (total < lowest) | (total > highest)
     if not head.has_float_mask:
         # No weight underflows, so only a fully masked row keeps its initial total.
         is_extreme &= total > limits.smallest_normal
@@ -363,7 +362,7 @@ def _score_blocks(
     first_key = int(max(0, start - left))
     end_of_keys = int(min(head.key.shape[-2], stop + right))
     columns = buffer.shape[-1]
-    flat_buffer = xp.reshape(buffer, (-1,))
+    flat_buffer = buffer.reshape(-1)
     for key_start in range(first_key, end_of_keys, columns):
         keys = slice(key_start, min(key_start + columns, end_of_keys))
         queries = slice(max(start, keys.start - right), min(stop, keys.stop + left))

@@ -46,7 +46,7 @@ def longest_row_length(xp: ModuleType, name: str, rows: Array) -> float:
     """
     if 0 in rows.shape:
         return 0.0
-    square = float(xp.max(squared_lengths(xp, rows)))
+    square = float(squared_lengths(xp, rows).max())
     if not math.isfinite(square):
         check_finite(xp, name, rows)
     return math.sqrt(square)

@@ -19,7 +19,8 @@ from threadpoolctl import OpenBLASController, ThreadpoolController
 def run_parallel(run_job: Callable[[Any], None], jobs: Sequence[Any]) -> None:
     """Run `run_job(job)` for every job on threads, and raise the first error.
 
-    A single job runs in the calling thread, so that BLAS can use its own threads for it. Otherwise
+    A single job runs in the calling thread, so that BLAS can use its own threads for it. So do all
+    jobs where BLAS has one thread, because starting another would only cost time. Otherwise
     every call starts new threads: the scheduler places a new thread on an idle core, but often
     wakes a thread of a pool on a busy one, which on two cores took 1.5 times as long. They inherit
     the caller's context, where NumPy stores its error state.
@@ -49,6 +50,10 @@ def run_parallel(run_job: Callable[[Any], None], jobs: Sequence[Any]) -> None:
             errors.append(error)
 
     with one_blas_thread() as threads:
+        if threads == 1:
+            for job in jobs:
+                run_job(job)
+            return
         workers = [
             threading.Thread(target=copy_context().run, args=(run_jobs,)) for _ in range(threads)
         ]
@@ -76,21 +81,27 @@ class BlasLimit:
         self.lock = threading.Lock()
         self.callers = 0
 
+    def available_threads(self) -> int:
+        """Return the number of BLAS threads, or the number from before the limit."""
+        with self.lock:
+            return self.threads if self.callers else blas_threads()
+
     @contextmanager
     def limited(self) -> Iterator[int]:
         """Limit BLAS to one thread, and yield the previous number of threads."""
         with self.lock:
             if not self.callers:
                 self.threads = blas_threads()
-                OpenBLASController.clear_controlling_thread(force=True)
-                self.limits = _controller().limit(limits=1, user_api="blas")
+                if self.threads > 1:
+                    OpenBLASController.clear_controlling_thread(force=True)
+                    self.limits = _controller().limit(limits=1, user_api="blas")
             self.callers += 1
         try:
             yield self.threads
         finally:
             with self.lock:
                 self.callers -= 1
-                if not self.callers:
+                if not self.callers and self.threads > 1:
                     OpenBLASController.clear_controlling_thread(force=True)
                     self.limits.restore_original_limits()
                     OpenBLASController.clear_controlling_thread(force=True)
@@ -100,7 +111,7 @@ def blas_threads() -> int:
     """Return the current number of BLAS threads, or the number of cores for an unknown BLAS."""
     libraries = _controller().lib_controllers
     counts = [library.num_threads for library in libraries if library.user_api == "blas"]
-    return max(counts, default=os.cpu_count() or 1)
+    return max(counts) if counts else os.cpu_count() or 1  # only then, as it reads a file
 
 
 @cache
@@ -111,4 +122,5 @@ def _controller() -> Any:
 
 
 # One limit for the process, because BLAS has one number of threads per process.
-one_blas_thread = BlasLimit().limited
+_blas_limit = BlasLimit()
+one_blas_thread, available_threads = _blas_limit.limited, _blas_limit.available_threads
