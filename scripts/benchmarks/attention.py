@@ -1,20 +1,23 @@
 """Measure speed and memory of attention against other implementations, in interleaved rounds.
 
-In each round the implementations run in turn, with pauses, because BLAS threads that still spin
-slow the next one. A ratio is the median of the ratios of the rounds. Two computations are lower
-bounds for ours, in the same blocks on the same threads: `products` are the matrix products alone,
-and `floor` adds the exponentials and their sums.
+BLAS, this package and PyTorch have one thread, because waking another can take longer than a short
+call. Only long calls are measured with all threads, too. A ratio is that of the fastest calls,
+which other programs disturbed least; medians are recorded beside them. Two computations are lower
+bounds for ours, in the same blocks: `products` are the matrix products alone, and `floor` adds the
+exponentials and their sums.
 """
 
 import functools
-import importlib.util
 import itertools
 import math
+import os
 import statistics
+import sys
 import time
 import tracemalloc
 
 import numpy as np
+import threadpoolctl
 
 import results
 from attention_docs import attend_tile, attention_steps, merge
@@ -22,76 +25,104 @@ from attention_docs import scaled_dot_product_attention as attention
 from attention_docs.inputs import prepare_inputs
 from attention_docs.kernels.blockwise import block_size, bounded_weights, online_weights
 from attention_docs.kernels.exponential import fastest_exp
-from attention_docs.kernels.threads import one_blas_thread, run_parallel
+from attention_docs.kernels.threads import blas_threads, run_parallel
 from results import NOT_MEASURED
 
+try:
+    import torch
+except ImportError:
+    torch = None
+
 SHAPES = [(8, 2048, 64), (16, 1024, 64), (8, 4096, 64)]
-LENGTHS = [256, 512, 1024, 2048, 4096, 8192, 16384, 32768]
+LENGTHS = [256, 512, 1024, 2048, 4096, 8192]
 FEATURES = 64  # of a head
 LARGE_QUERIES = 40  # this factor makes scores in the hundreds, which need `online_weights`
-LONGEST_PLAIN = 4096  # beyond this, the scores of the plain formula take gigabytes
-PAUSE_SECONDS = 0.15
+MOST_PLAIN_SCORES = 8192**2  # beyond this, the scores of the plain formula take gigabytes
+ROUND_SECONDS = 0.02  # a shorter call is repeated for so long
+PAUSE_SECONDS = 0.15  # threads of a BLAS that still spin slow the next call
 ROUNDS = 9
-SMALL_CALLS = 2000  # of a small input in a round
 CACHED_KEYS = 8192  # in the measurement of shared key heads
 TILE_WIDTH = 256  # keys
-HAS_TORCH = importlib.util.find_spec("torch") is not None
+MOST_OF_OTHERS = 0.05  # of the processor's time, for results that may be published
 
 
 def main():
     """Run all measurements, and write them as JSON."""
     result = results.metadata()
-    result["unit"] = "seconds; a ratio is the median of the ratios of the rounds"
-    result["speed"] = [measure_speed(shape, causal) for causal in (False, True) for shape in SHAPES]
-    result["online"] = [measure_speed(SHAPES[0], causal, LARGE_QUERIES) for causal in (False, True)]
+    busy_before, all_before = processor_seconds()
+    result["unit"] = "seconds of a call; a ratio is that of the minima"
+    inputs = [(shape, causal, 1) for causal in (False, True) for shape in SHAPES]
+    inputs += [(SHAPES[0], causal, LARGE_QUERIES) for causal in (False, True)]
+    set_threads(results.available_cores())
+    result["all_threads"] = [measure_speed(*each, bounds=False) for each in inputs]
+    set_threads(1)
+    result["speed"] = [measure_speed(*each) for each in inputs]
+    result["growth"] = [measure_speed((1, n, FEATURES)) for n in LENGTHS]
     result["row_by_row"] = measure_row_by_row((8, 1024, FEATURES))
     result["memory"] = measure_memory(32768)
     result["error"] = measure_error()
     result["small"] = measure_small_input()
-    result["growth"] = [measure_length(n) for n in LENGTHS]
     result["decoding"] = [measure_decoding(n) for n in (512, 2048, 8192)]
     result["grouped"] = [measure_grouped_queries(key_heads) for key_heads in (8, 2, 1)]
     result["tiles"] = [measure_tiles(n) for n in (1024, 4096)]
+    busy, total = processor_seconds()
+    others = (busy - busy_before) / (total - all_before)
+    result["machine"]["others_percent"] = round(100 * others, 1)
     results.write(result)
+    if others > MOST_OF_OTHERS:
+        sys.exit(f"Not to be published: others took {others:.0%} of the processor meanwhile.")
 
 
-def measure_speed(shape, causal, factor=1):
-    """Compare our attention with its lower bounds, the plain formula and PyTorch.
+def processor_seconds():
+    """Return for how long all cores were busy, but not with this process, and how long they ran.
+
+    Cores that the hypervisor lent to others count as busy. Linux only.
+    """
+    with open("/proc/stat", encoding="ascii") as file:
+        _, *ticks = file.readline().split()[:9]
+    user, nice, system, idle, waiting, *interrupts_and_stolen = map(int, ticks)
+    busy = user + nice + system + sum(interrupts_and_stolen)
+    ticks_per_second = os.sysconf("SC_CLK_TCK")
+    total = (busy + idle + waiting) / ticks_per_second
+    return busy / ticks_per_second - time.process_time(), total
+
+
+def set_threads(threads):
+    """Let BLAS, with it this package, and PyTorch use this many threads."""
+    threadpoolctl.threadpool_limits(threads)
+    if torch:
+        torch.set_num_threads(threads)
+
+
+def measure_speed(shape, causal=False, factor=1, bounds=True):
+    """Compare our attention with PyTorch, its lower bounds and the plain formula.
 
     Args:
         shape: the shape of query, key and value.
         causal: whether attention is causal.
         factor: multiplies the queries of all but the lower bounds. The lower bounds do not subtract
             the maximum of a row, so large scores would overflow there.
+        bounds: whether the lower bounds and the plain formula are measured, too.
     """
     small_query, key, value = random_inputs(shape)
     query = factor * small_query
-    if factor == 1:
-        weight_blocks = bounded_weights
-        exp, exp_factor = fastest_exp(np)
-    else:
-        weight_blocks = online_weights
-        exp, exp_factor = np.exp, 1.0
-    scaled_query = small_query * (exp_factor / math.sqrt(query.shape[-1]))
-    contenders = {
-        "ours": lambda: attention(query, key, value, is_causal=causal),
-        "products": lambda: matrix_products(small_query, key, value, causal, weight_blocks),
-        "floor": lambda: products_and_exponentials(
-            scaled_query, key, value, causal, exp, weight_blocks
-        ),
-    }
-    if shape[-2] < LONGEST_PLAIN:
-        contenders["plain"] = lambda: plain_attention(query, key, value, causal)
-    if HAS_TORCH:
+    contenders = {"ours": lambda: attention(query, key, value, is_causal=causal)}
+    if torch:
         contenders["torch"] = torch_attention(query, key, value, causal)
-    times = measure_in_turn(contenders, ROUNDS)
-    return {
-        "shape": shape,
-        "causal": causal,
-        "factor": factor,
-        **summary(times),
-        "floor": median_ratio(times["floor"], times["products"]),
-    }
+    if bounds:
+        weight_blocks = bounded_weights if factor == 1 else online_weights
+        exp, exp_factor = fastest_exp(np) if factor == 1 else (np.exp, 1.0)
+        scaled_query = small_query * (exp_factor / math.sqrt(query.shape[-1]))
+        contenders["products"] = lambda: matrix_products(
+            small_query, key, value, causal, weight_blocks
+        )
+        contenders["floor"] = lambda: products_and_exponentials(
+            scaled_query, key, value, causal, exp, weight_blocks
+        )
+        if shape[0] * shape[1] ** 2 <= MOST_PLAIN_SCORES:
+            contenders["plain"] = lambda: plain_attention(query, key, value, causal)
+    details = {"n": shape[1], "shape": shape, "causal": causal, "factor": factor}
+    return {**details, "threads": blas_threads(), **compare(contenders)}
 
 
 def measure_row_by_row(shape):
@@ -102,13 +133,7 @@ def measure_row_by_row(shape):
         "products": lambda: matrix_products(*arrays, causal=False),
         "rows": lambda: row_by_row(*arrays),
     }
-    # More rounds than elsewhere, because their times vary by a tenth.
-    times = measure_in_turn(contenders, 3 * ROUNDS)
-    return {
-        "shape": shape,
-        "ratio": median_ratio(times["rows"], times["ours"]),
-        "ratio_of_products": median_ratio(times["rows"], times["products"]),
-    }
+    return {"shape": shape, **compare(contenders, numerator="rows")}
 
 
 def measure_memory(n):
@@ -129,12 +154,12 @@ def measure_error():
 
     The reference is computed in float64.
     """
-    largest = {"ours": 0.0, "torch": 0.0 if HAS_TORCH else NOT_MEASURED}
+    largest = {"ours": 0.0, "torch": 0.0 if torch else NOT_MEASURED}
     for seed in range(10):
         arrays = random_inputs((4, 1024, FEATURES), seed)
         exact = attention_steps(*(array.astype("float64") for array in arrays)).output
         largest["ours"] = max(largest["ours"], float(np.abs(attention(*arrays) - exact).max()))
-        if HAS_TORCH:
+        if torch:
             output = torch_attention(*arrays, causal=False)().numpy()
             largest["torch"] = max(largest["torch"], float(np.abs(output - exact).max()))
     return largest
@@ -143,39 +168,17 @@ def measure_error():
 def measure_small_input():
     """Compare our attention of 3 tokens with the plain formula, which checks no arguments."""
     arrays = random_inputs((3, 2))
-
-    def call_repeatedly(function):
-        """Return a function that calls `function` often enough to be measured."""
-        return lambda: [function(*arrays) for _ in range(SMALL_CALLS)]
-
-    contenders = {"ours": call_repeatedly(attention), "plain": call_repeatedly(plain_attention)}
-    return compare(contenders, denominator="plain")
-
-
-def measure_length(n):
-    """Compare our attention with PyTorch and the plain formula for n queries and keys."""
-    arrays = random_inputs((1, n, FEATURES))
-    contenders = {"ours": lambda: attention(*arrays)}
-    if HAS_TORCH:
-        contenders["torch"] = torch_attention(*arrays, causal=False)
-    if n <= LONGEST_PLAIN:
-        contenders["plain"] = lambda: plain_attention(*arrays)
-    return {"n": n, **compare(contenders, rounds=ROUNDS if n <= LONGEST_PLAIN else 3)}
+    return compare({"ours": lambda: attention(*arrays), "plain": lambda: plain_attention(*arrays)})
 
 
 def measure_decoding(n):
-    """Compare decoding a token with a cache of n keys to recomputing all n + 1 rows.
-
-    BLAS is limited to one thread, because waking a second one after a pause often takes several
-    times as long as the cached call. Recomputing still uses a thread for each core.
-    """
+    """Compare decoding a token with a cache of n keys to recomputing all n + 1 rows."""
     query, key, value = random_inputs((1, n + 1, FEATURES))
     contenders = {
         "recomputed": lambda: attention(query, key, value, is_causal=True),
         "cached": lambda: attention(query[:, -1:], key, value),
     }
-    with one_blas_thread():
-        return {"n": n, **compare(contenders, numerator="recomputed", denominator="cached")}
+    return {"n": n, **compare(contenders, numerator="recomputed")}
 
 
 def measure_grouped_queries(key_heads):
@@ -187,7 +190,7 @@ def measure_grouped_queries(key_heads):
         "all": lambda: attention(query, key, value),
         "grouped": lambda: attention(query, shared_key, shared_value, enable_gqa=True),
     }
-    comparison = compare(contenders, numerator="all", denominator="grouped")
+    comparison = compare(contenders, numerator="all")
     return {"n": CACHED_KEYS, "key_heads": key_heads, **comparison}
 
 
@@ -209,54 +212,37 @@ def measure_tiles(n):
     return {"n": n, **compare(contenders, numerator="tiles")}
 
 
-def compare(contenders, numerator="ours", denominator=None, rounds=ROUNDS):
+def compare(contenders, numerator="ours"):
     """Run contenders in turn, and compare their times.
+
+    A short call is repeated within a round, after one that fills the caches and wakes the threads.
 
     Args:
         contenders: functions without arguments, by name.
-        numerator: the contender whose time is the numerator of the ratios.
-        denominator: if given, only the ratio to this contender is returned, as a number.
-        rounds: how often each contender runs.
+        numerator: the contender whose time is divided by that of each other one.
 
     Returns:
-        `seconds`: the median of each contender. `ratio`: the ratio to each contender by its name,
-        or only the ratio to the denominator.
+        `seconds`: the minimum and the median of each contender. `ratio`: that of the minima.
     """
-    result = summary(measure_in_turn(contenders, rounds), numerator)
-    return {**result, "ratio": result["ratio"][denominator]} if denominator else result
-
-
-def summary(times, numerator="ours"):
-    """Return the median seconds of each contender, and the median ratio to each of the others.
-
-    A ratio is the time of the contender `numerator`, divided by another's in the same round.
-    """
-    seconds, ratios = {}, {}
-    for name, contender_times in times.items():
-        seconds[name] = statistics.median(contender_times)
-        if name != numerator:
-            ratios[name] = median_ratio(times[numerator], contender_times)
-    return {"seconds": seconds, "ratio": ratios}
-
-
-def median_ratio(numerators, denominators):
-    """Return the median of the ratios of two contenders' times in the same round."""
-    pairs = zip(numerators, denominators)
-    return statistics.median(numerator / denominator for numerator, denominator in pairs)
-
-
-def measure_in_turn(contenders, rounds):
-    """Return the seconds of each round by contender, after a first run without measuring."""
     times = {name: [] for name in contenders}
-    for run in contenders.values():
-        run()
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         for name, run in contenders.items():
-            time.sleep(PAUSE_SECONDS)
-            start = time.perf_counter()
+            if blas_threads() > 1:
+                time.sleep(PAUSE_SECONDS)
             run()
-            times[name].append(time.perf_counter() - start)
-    return times
+            stop = time.perf_counter()
+            end = stop + ROUND_SECONDS
+            while stop < end:
+                start = stop
+                run()
+                stop = time.perf_counter()
+                times[name].append(stop - start)
+    minima = {name: min(seconds) for name, seconds in times.items()}
+    summary = {
+        name: {"minimum": minima[name], "median": statistics.median(times[name])} for name in times
+    }
+    ratio = {name: minima[numerator] / minima[name] for name in minima if name != numerator}
+    return {"seconds": summary, "ratio": ratio}
 
 
 def random_inputs(shape, seed=0):
@@ -270,8 +256,6 @@ def torch_attention(query, key, value, causal):
 
     They get a fourth axis, because PyTorch is slower with three.
     """
-    import torch
-
     tensors = [torch.from_numpy(array)[None] for array in (query, key, value)]
     attend = torch.nn.functional.scaled_dot_product_attention
     return lambda: attend(*tensors, is_causal=causal)[0]

@@ -9,16 +9,14 @@ from attention_docs.publish.before.results import load_results
 from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Axis, Html, Series, line_chart
 
-POSITIONS_AXIS = Axis("positions", (128, 512, 2048, 8192, 32768), logarithmic=True)
-TIME_AXIS = Axis("milliseconds", (0.1, 1, 10, 100, 1000, 10000), logarithmic=True)
+POSITIONS_AXIS = Axis("positions", (256, 512, 1024, 2048, 4096, 8192), logarithmic=True)
+TIME_AXIS = Axis("milliseconds", (0.1, 1, 10, 100, 1000), logarithmic=True)
 # The lines of the growth of time: the name and the role of each, by its key in the results.
 GROWTH_LINES = {
     "ours": ("this package", "first"),
     "torch": ("PyTorch", "second"),
     "plain": ("plain formula", "third"),
 }
-# The measurement from which on time quadruples with twice the length; the caption has it, too.
-QUADRUPLES_FROM = 5
 
 
 @site_figure
@@ -33,24 +31,16 @@ def causal_alignments(steps_of: StepsOf) -> Html:
 
 @site_figure
 def speed_growth(steps_of: StepsOf) -> Html:
-    r"""One head on the Intel machine. From \measured{attention_intel.growth.5.n} positions on, this
-    package and PyTorch take about four times as long for twice as many. At shorter lengths the
-    factor is smaller. The plain formula was measured only there, because its tables grow with the
-    square of the length."""
-    rows = load_results("attention_intel")["growth"]
-    times = np.array([[row["seconds"]["ours"], row["seconds"]["torch"]] for row in rows])
-    factors = times[1:] / times[:-1]
-    factors_at_short, factors_at_long = factors[:QUADRUPLES_FROM], factors[QUADRUPLES_FROM:]
-    is_quadrupled = np.all(np.abs(factors_at_long - 4) < 0.5)
-    claim(is_quadrupled, "about four times as long for twice as many")
-    is_smaller = factors_at_short.max() < factors_at_long.min()
-    claim(is_smaller, "At shorter lengths the factor is smaller")
-    plain_at_long = [row["seconds"].get("plain") for row in rows[QUADRUPLES_FROM:]]
-    claim(not any(plain_at_long), "The plain formula was measured only there")
+    r"""One head, with one thread for each of the three. Twice \measured{attention.growth.4.n}
+    positions take each of them at least three times as long, because there are four times as many
+    scores."""
+    rows = load_results("attention")["growth"]
+    lengths = np.array([row["n"] for row in rows])
     series = []
     for key, (name, role) in GROWTH_LINES.items():
-        measured = [row for row in rows if row["seconds"].get(key)]
-        lengths = np.array([row["n"] for row in measured])
-        milliseconds = 1000 * np.array([row["seconds"][key] for row in measured])
-        series.append(Series(name, lengths, milliseconds, role))
-    return line_chart("Time of one head", POSITIONS_AXIS, TIME_AXIS, series)
+        seconds = np.array([row["seconds"][key]["minimum"] for row in rows])
+        claim(seconds[-1] >= 3 * seconds[-2], "at least three times as long")
+        series.append(Series(name, lengths, 1000 * seconds, role))
+    is_on_one_thread = all(row["threads"] == 1 for row in rows)
+    claim(is_on_one_thread, "one thread for each of the three")
+    return line_chart("Time of one head on one thread", POSITIONS_AXIS, TIME_AXIS, series)
