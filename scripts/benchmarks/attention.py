@@ -122,7 +122,7 @@ def measure_speed(shape, causal=False, factor=1, bounds=True):
         if shape[0] * shape[1] ** 2 <= MOST_PLAIN_SCORES:
             contenders["plain"] = lambda: plain_attention(query, key, value, causal)
     details = {"n": shape[1], "shape": shape, "causal": causal, "factor": factor}
-    return {**details, "threads": blas_threads(), **compare(contenders)}
+    return {**details, **compare(contenders)}
 
 
 def measure_row_by_row(shape):
@@ -222,12 +222,14 @@ def compare(contenders, numerator="ours"):
         numerator: the contender whose time is divided by that of each other one.
 
     Returns:
-        `seconds`: the minimum and the median of each contender. `ratio`: that of the minima.
+        `threads` of BLAS and PyTorch. `seconds`: the minimum and the median of each contender.
+        `ratio`: that of the minima.
     """
+    threads = blas_threads()
     times = {name: [] for name in contenders}
     for _ in range(ROUNDS):
         for name, run in contenders.items():
-            if blas_threads() > 1:
+            if threads > 1:
                 time.sleep(PAUSE_SECONDS)
             run()
             stop = time.perf_counter()
@@ -242,7 +244,7 @@ def compare(contenders, numerator="ours"):
         name: {"minimum": minima[name], "median": statistics.median(times[name])} for name in times
     }
     ratio = {name: minima[numerator] / minima[name] for name in minima if name != numerator}
-    return {"seconds": summary, "ratio": ratio}
+    return {"threads": threads, "seconds": summary, "ratio": ratio}
 
 
 def random_inputs(shape, seed=0):

@@ -135,11 +135,11 @@ def format_value(value: float | int | str) -> str:
     A float that rounding has changed keeps its trailing zeros, which show its precision. The zeros
     of an exact one are left out.
 
-    >>> format_value(23.044), format_value(90.0), format_value(0.013)
-    ('23.0', '90', '0.013')
+    >>> format_value(134.7), format_value(23.044), format_value(90.0), format_value(0.013)
+    ('135', '23.0', '90', '0.013')
     """
     if isinstance(value, float):
-        rounded = f"{value:#.3g}"  # `#` keeps trailing zeros
+        rounded = f"{value:#.3g}".removesuffix(".")  # `#` keeps trailing zeros
         return raised_exponent(f"{value:.3g}" if float(rounded) == value else rounded)
     if isinstance(value, int):
         return raised_exponent(str(value))
