@@ -35,11 +35,14 @@ def namespace(**arrays: Array) -> ModuleType:
     Traceback (most recent call last):
     TypeError: key is a list; expected an array, for example numpy.asarray(key)
     """
+    types = set(map(type, arrays.values()))
+    if types == {np.ndarray}:  # fast path
+        return np
     for name, array in arrays.items():
         check_ndarray_type(name, array)
-    # Fast path: NumPy follows the standard itself, and its wrapper in array-api-compat imports all
-    # of NumPy, f2py and testing included, which doubles this package's import time.
-    if all(issubclass(cls, np.ndarray | np.generic) for cls in set(map(type, arrays.values()))):
+    # NumPy follows the standard itself, and its wrapper in array-api-compat imports all of NumPy,
+    # f2py and testing included, which doubles this package's import time.
+    if all(issubclass(cls, np.ndarray | np.generic) for cls in types):
         return np
     for name, array in arrays.items():
         if array is None:
