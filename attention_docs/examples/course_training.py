@@ -62,7 +62,7 @@ LABELS = {
 # In words, because the operations on all sentences are more than a card can show.
 FORMULAS = {
     "rate": "the learning rate: how far a step of training moves the parameters",
-    "loss": "the mean of −log p of all words to predict in the 80 sentences",
+    "loss": "the mean of −log p of all words to predict in the training set",
     "weights_1": "the weights of head 1 after the steps so far",
     "weights_2": "the weights of head 2 after the steps so far",
     "reasons": "the probabilities of the reasons after “birds pass boats because they”",

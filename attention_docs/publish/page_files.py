@@ -10,6 +10,8 @@ import yaml
 
 from attention_docs.publish.errors import PublishError
 
+# On one line, so that the other lines keep their numbers where claims are left out.
+CLAIM = re.compile(r" ?\\claim\{(?P<argument>[^{}\n]*)\}")
 FRONT_MATTER = re.compile(r"\A---[ \t]*\n(?P<settings>.*?\n)---[ \t]*\n+", re.DOTALL)
 
 
@@ -69,7 +71,12 @@ class PageFile:
 
     @cached_property
     def prose(self) -> str:
-        """The Markdown before macros are expanded; for a notebook, its Markdown cells."""
+        """The Markdown before macros are expanded, without claims."""
+        return CLAIM.sub("", self.prose_with_claims)
+
+    @cached_property
+    def prose_with_claims(self) -> str:
+        """The Markdown below the front matter; for a notebook, its Markdown cells."""
         if self.is_notebook:
             return "\n\n".join(text for _, text in self._markdown_cells())
         return self.content.removeprefix(self.front_matter)

@@ -32,7 +32,7 @@ SKIPPED = ".padding, .katex-html, msub > :nth-child(2), msubsup > :nth-child(2)"
 METADATA = "meta[name=description], meta[property='og:title'], meta[property='og:image:alt']"
 # The tests run code blocks, but do not check their comments.
 COMMENT = re.compile(r"(?<!\S)# .*")
-TEXT_ATTRIBUTES = ("alt", "aria-label", "title")
+TEXT_ATTRIBUTES = ("alt", "aria-label", "data-hint", "title")
 BLOCK_TAGS = re.compile(
     "^(p|li|t[dh]|d[td]|h[1-6]|figcaption|summary|label|option|text|desc|title|button|div|section"
     "|blockquote|caption|pre)$"

@@ -31,6 +31,7 @@ import numpy as np
 from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.masks import causal_mask, window_mask
+from attention_docs.publish.before.claims import check_names
 from attention_docs.publish.before.values import (
     StepsOf,
     format_inline,
@@ -109,6 +110,7 @@ data-stops="-1 0 1" min="0" max="2" value="1" aria-valuetext="0"></label>
     )
     reference = reference.replace(" ", "")
     value = look_up_array(reference, steps_of)
+    check_names(name, reference)
     if value.dtype == bool and value.ndim == 2:
         return mask_html(reference, name, value, choice)
     if value.shape not in ((), (2,)):

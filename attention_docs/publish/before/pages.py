@@ -11,6 +11,7 @@ from typing import NamedTuple
 from attention_docs import examples
 from attention_docs.publish import assets
 from attention_docs.publish.before import (
+    claims,
     contents,
     controls,
     diagrams,
@@ -226,10 +227,11 @@ class MarkdownConverter:
         Raises:
             PublishError: if it has problems; the message has one line for each.
         """
-        problems = [
-            f"{page_file.location(line)}: {problem}"
-            for line, problem in lint.find_problems(page_file.prose)
+        found = [
+            *lint.find_problems(page_file.prose),
+            *claims.find_problems(page_file.prose_with_claims, self.project.examples.steps),
         ]
+        problems = [f"{page_file.location(line)}: {problem}" for line, problem in sorted(found)]
         if problems:
             raise PublishError("\n".join(problems))
 

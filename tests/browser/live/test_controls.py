@@ -12,7 +12,6 @@ from tests.browser.live.editing import (
     press_bar_button,
     status_text,
 )
-from tests.browser.visit import HORIZONTAL_OVERFLOW
 from tests.conftest import ROOT
 
 # Dares, which have sliders too, have tests of their own.

@@ -22,6 +22,7 @@ import numpy as np
 from attention_docs import examples
 from attention_docs.live.literals import LiteralPosition, find_literal, rewritten_literals
 from attention_docs.live.recording import record
+from attention_docs.publish.before.claims import check_names
 from attention_docs.publish.before.controls import control
 from attention_docs.publish.before.values import (
     StepsOf,
@@ -46,6 +47,8 @@ CONDITION = re.compile(
     r"(?P<name>.+), (?P<left>\S+) (?P<sign>[<>]) (?P<right>\S+?)(?:, (?P<right_name>.+))?"
 )
 SIGNS = {">": (operator.gt, "above"), "<": (operator.lt, "below")}
+BOUNDS = {"more than": ">", "above": ">", "over": ">", "less than": "<", "below": "<", "under": "<"}
+BOUND = re.compile(rf"({'|'.join(BOUNDS)}) (-?\d+(?:\.\d+)?)", re.IGNORECASE)
 NUMBER = re.compile(r"(?<![\w.])-?\d+(\.\d+)?")
 
 
@@ -105,6 +108,7 @@ def dare(argument: str, steps_of: StepsOf) -> str:
         argument, "task", "condition", "sliders", "answer", "hint"
     )
     condition = parse_condition(condition_text)
+    check_task(task, condition)
     sliders = [parse_slider(text) for text in slider_texts.split(";")]
     answer_numbers = [number.strip() for number in answer_text.split(";")]
     if len(answer_numbers) != len(sliders):
@@ -165,6 +169,25 @@ def parse_slider(text: str) -> Slider:
     if not match:
         raise ValueError(f"slider is {text!r}; expected example.input[0], name, 0 to 2 by 1")
     return Slider(*match.groups())
+
+
+def check_task(task: str, condition: Condition) -> None:
+    """Check that a task names what its condition compares, and the number that it asks for.
+
+    Raises:
+        ValueError: if it does not.
+
+    >>> check_task("More than 0.8.", parse_condition("its share, self_attention.Q[0,1] > 0.9"))
+    Traceback (most recent call last):
+    ValueError: task asks for more than 0.8, its condition for > 0.9
+    """
+    for text, reference in ((task, condition.left), (condition.name, condition.left)):
+        check_names(text, reference)
+    for bound, number in BOUND.findall(task):
+        if (BOUNDS[bound.lower()], number) != (condition.sign, condition.right):
+            asked = f"{bound.lower()} {number}"
+            wanted = f"{condition.sign} {condition.right}"
+            raise ValueError(f"task asks for {asked}, its condition for {wanted}")
 
 
 def check_answer(condition: Condition, answer: Mapping[str, float], steps_of: StepsOf) -> None:

@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from html import escape
 
+from attention_docs.publish.before.claims import check_names
 from attention_docs.publish.before.values import (
     StepsOf,
     look_up_array,
@@ -55,6 +56,7 @@ data-search-exclude>
         argument, "example.step[index]", "name of the answer", "hint"
     )
     answer = look_up_array(reference, steps_of)
+    check_names(label, reference)
     words = look_up_labels(reference)  # for each axis of the answer, so none for a number
     if answer.ndim != len(words) or answer.ndim > 1:
         raise ValueError(

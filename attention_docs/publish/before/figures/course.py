@@ -77,6 +77,7 @@ def course_product(steps_of: StepsOf) -> Html:
     steps = steps_of("course_projections")
     words, matrix = steps["X"][:, WORD_FEATURES], steps["W_Q"][WORD_FEATURES]
     marked_column = 1
+    claim(len(matrix) == 5, "have the same five names")
     terms = words[BIRDS] * matrix[:, marked_column]
     # The features that are not drawn are zero in every word, so they add nothing to a sum.
     claim(not steps["X"][:, CLOCK_FEATURES].any(), "the sum of the products stands where")
@@ -366,6 +367,7 @@ def course_output_projection(steps_of: StepsOf) -> Html:
     rows_of_head_2 = w_o[len(VALUE_FEATURES) :]
     claim(not rows_of_head_2[AIR_AND_WATER].any(), "drops the *air* and *water* of head 2")
     head_outputs = steps["side_by_side"][THEY:]
+    claim(head_outputs.size == 8, "eight numbers below each other")
     panel = output_projection_panel("they", head_outputs, w_o, output, FEATURES)
     return figure(panel, "The row of “they” times W_O")
 
@@ -465,6 +467,7 @@ def course_temperatures(steps_of: StepsOf) -> Html:
     the less *fly* has, and the more *sail* and the full stop."""
     steps = steps_of("course_next_token")
     probabilities = steps["tempered"][:, ENDING_COLUMNS]
+    claim(probabilities.shape == (3, 3), "Three of the probabilities after *they*, at three")
     fly, sail, full_stop = np.diff(probabilities.T)  # from one temperature to the next
     claim(np.all(fly < 0), "the less *fly* has")
     claim(np.all(sail > 0) and np.all(full_stop > 0), "the more *sail* and the full stop")

@@ -21,6 +21,7 @@ def course_gradient(steps_of: StepsOf) -> Html:
     columns = [VOCABULARY.index(word) for word in words]
     gradient = steps_of("course_step")["gradient"][:, columns]
     action, fly = FEATURES.index("action"), words.index("fly")
+    claim([len(words), len(VOCABULARY)] == [5, 9], "Five of the nine columns")
     claim(gradient[action, fly] < 0, "*action* in the column *fly* grows")
     return heatmap(
         gradient,
@@ -54,6 +55,7 @@ def course_training(steps_of: StepsOf) -> Html:
     probabilities of the six reasons after it."""
     steps = steps_of("course_training")
     (reasons,) = words_of(steps["reasons"])
+    claim(len(reasons) == 6, "the six reasons")
     panels = [
         bars_panel("head 1", steps["weights_1"][THEY], WORDS),
         bars_panel("head 2", steps["weights_2"][THEY], WORDS),

@@ -211,6 +211,7 @@ def induction_weights(steps_of: StepsOf) -> Html:
     seen_by_last = labels_of_largest(steps["weights2"], tokens)[-1]
     after_first_d = tokens[tokens.index("D") + 1]
     claim(seen_by_last == after_first_d == "A", "the last D looks at the A")
+    claim(" ".join(tokens) == "B G I F E D A D", "the sequence B G I F E D A D")
     options = {**COLOURED_WEIGHTS, "row_labels": tokens, "column_labels": tokens}
     last_row = (len(tokens) - 1, None)
     panels = [

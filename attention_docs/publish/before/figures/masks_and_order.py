@@ -106,6 +106,7 @@ def mask_functions(steps_of: StepsOf) -> Html:
     steps = steps_of("mask_functions")
     both = steps["causal"] & steps["document"]
     claim(np.array_equal(steps["packed"], both), "a query sees a key if both rules allow it")
+    claim(steps["documents"].tolist() == 3 * [0] + 5 * [1], "first three tokens are one document")
     tokens, _ = words_of(steps["packed"])
     return matrices_figure(
         "Two rules and both together",

@@ -65,6 +65,7 @@ def self_attention_output(steps_of: StepsOf) -> Html:
     r"""The weights of the bird, row 1 of $\weights{A}$, average column 2 of $\value{V}$, which says
     how far each of the three is *afloat*. The result is in row 1, column 2 of the output
     $\output{O}$."""
+    claim(len(TOKENS) == 3, "how far each of the three is *afloat*")
     return output_figure(steps_of("self_attention"), row=BIRD, column=AFLOAT)
 
 
@@ -98,6 +99,8 @@ def self_attention_space(steps_of: StepsOf) -> Html:
     its own value, from which it takes most. The inputs are not drawn, because they have four
     features and live in another space."""
     steps = steps_of("values_in_space")
+    claim(steps["V"].shape[1] == 3, "in the space of the values, with three features each")
+    claim(steps["X"].shape[1] == 4, "they have four features")
     distances = np.linalg.norm(steps["V"] - steps["output"][SEAPLANE], axis=1)
     claim(distances.argmin() == SEAPLANE, "The output of the seaplane lies close to its own value")
     claim(steps["weights"][SEAPLANE].argmax() == SEAPLANE, "from which it takes most")
@@ -108,6 +111,7 @@ def self_attention_space(steps_of: StepsOf) -> Html:
 def cross_attention_output(steps_of: StepsOf) -> Html:
     r"""Each row of $\weights{A}$ holds the weights of one average of the three values, so the
     output $\output{O}$ has a row for each query."""
+    claim(len(steps_of("cross_attention")["V"]) == 3, "one average of the three values")
     return output_figure(steps_of("cross_attention"), row=BIRD, column=0)
 
 
@@ -150,6 +154,9 @@ def cross_attention_space(steps_of: StepsOf) -> Html:
     as their weights say. The two input sequences are not drawn: they have six features, and a query
     and a value have no space in common."""
     steps = steps_of("two_sequences")
+    claim(steps["output"].shape == (2, 3), "the two outputs lie inside it")
+    claim(steps["V"].shape == (4, 3), "Four values are the corners of a tetrahedron")
+    claim(steps["X_q"].shape[1] == 6, "they have six features")
     _, english = words_of(steps["weights"])
     seen_by_la, seen_by_voiture = labels_of_largest(steps["weights"], english)
     claim(seen_by_la == "car", "The output of *la* is drawn towards the value of *car*")
@@ -229,6 +236,7 @@ def output_matrix(steps_of: StepsOf) -> Html:
     rows, _ = words_of(matrix)
     dropped = [row for row, numbers in zip(rows, matrix, strict=True) if not numbers.any()]
     claim(dropped == ["air 2", "water 2"], "The rows *air 2* and *water 2* are zero")
+    claim(rows[4] == "air 2", "The first four rows are the block")
     return figure(words_panel("W_O", matrix, width=28), "The output matrix")
 
 
@@ -293,6 +301,7 @@ def head_blocks(steps_of: StepsOf) -> Html:
     x = steps["X"]
     tokens, heads = len(x), 2
     width = x.shape[1] // heads
+    claim((tokens, width) == (3, 2), "Three tokens, a row each, with two features for each")
     head_blocks = np.reshape(x, (tokens, heads, width)).transpose(1, 0, 2)
     blocks_of_reshape = np.reshape(x, (heads, tokens, width))
     claim(np.array_equal(head_blocks[0], steps["head_1"]), "two features of every token")

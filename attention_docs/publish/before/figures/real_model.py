@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from attention_docs.examples.course_sentence import WORDS
-from attention_docs.model.record import unpack_percents
+from attention_docs.model.record import SEEDS, unpack_percents
 from attention_docs.publish.before.figures.claims import claim, labels_of_largest
 from attention_docs.publish.before.figures.course import THEY
 from attention_docs.publish.before.figures.registry import site_figure
@@ -418,6 +418,7 @@ def real_induction(steps_of: StepsOf) -> Html:
     record = load_results("real_model")["induction"]
     losses = np.array(record["losses"])
     half = (len(losses) + 1) // 2
+    claim(len(SEEDS) == 8, "over eight sequences")
     claim(losses[half:].mean() < losses[: half - 1].mean() / 2, "the loss is far smaller")
     series = [Series("loss", np.arange(1, len(losses) + 1), losses, "first")]
     x = Axis(f"position (the copy begins at {half})", (0, 20, 40, 60, 80))

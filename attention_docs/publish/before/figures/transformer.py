@@ -208,6 +208,7 @@ def translation_loop(steps_of: StepsOf) -> Html:
     given, vocabulary = words_of(probabilities)
     chosen = labels_of_largest(probabilities, vocabulary)
     claim(chosen == [*given[1:], "."], "The most probable word joins those")
+    claim(chosen.index(".") == 4, "The fifth run chooses the full stop")
     runs = range(len(given))
     return player([_run(probabilities[i], given[: i + 1], chosen[i]) for i in runs], "Generation")
 

@@ -95,6 +95,7 @@ def absorption(steps_of: StepsOf) -> Html:
     same scores take fewer multiplications. The output is such a product, too, of the weights, the
     latents and $W_{UV}$. A strong colour is a number far from zero, and olive ones are negative."""
     steps = steps_of("latent_attention")
+    claim(len(steps["latents"]) == 5, "a query with five tokens")
     absorbed_scores = steps["query_absorbed"] @ steps["latents"].T
     claim(np.allclose(absorbed_scores, steps["content_scores"]), "the same scores")
     absorbed_output = steps["blended_latents"] @ steps["W_up_V"]

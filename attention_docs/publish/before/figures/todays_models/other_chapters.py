@@ -74,6 +74,9 @@ def delta_rule_answers(steps_of: StepsOf) -> Html:
     adds takes it for open. The delta rule has overwritten it: it is shut."""
     steps = steps_of("delta_rule")
     things, states = words_of(steps["rewritten"])
+    writes, _ = words_of(steps["V"])
+    said = ["door open", "window shut", "gate open", "door shut"]
+    claim(writes == said, "Four tokens said")
     door = things.index("door")
     claim(np.ptp(steps["attention"][door]) < 0.1, "hesitates about the door")
     claim(labels_of_largest(steps["added"], states)[door] == "open", "takes it for open")
@@ -122,6 +125,8 @@ def chosen_keys_masks(steps_of: StepsOf) -> Html:
     each."""
     steps = steps_of("chosen_keys")
     window, blocks, chosen = steps["window"], steps["blocks"], steps["chosen"]
+    sizes = [mask[-1].sum() for mask in (window, blocks, chosen)]
+    claim(sizes == [3, 4, 3], "its own block of two and another one, or the three keys")
     nouns = [BIRDS, BOATS]
     claim(chosen[THEY, nouns].all(), "the indexer finds both nouns before it")
     has_one_each = blocks[THEY, nouns].sum() == window[THEY, nouns].sum() == 1
@@ -177,6 +182,7 @@ def split_outputs(steps_of: StepsOf) -> Html:
     errors = np.abs(outputs - exact)
     claim(errors[-1] > errors[0], "further from the exact output than with one")
     pieces = load("split_sums").PIECES
+    claim(pieces == (1, 2, 4, 8), "from one, two, four and eight pieces")
     series = [
         Series("in float16", np.asarray(pieces), outputs, "first", points=True),
         Series("exact", np.asarray(pieces), np.full(len(pieces), exact), "second"),
@@ -191,6 +197,7 @@ def quantised_weights(steps_of: StepsOf) -> Html:
     r"""The weights over four keys: exact, and with keys of few bits, with one scale for each
     channel and with one for each token."""
     weights = steps_of("quantised_cache")["weights"]
+    claim(weights.shape == (3, 4), "over four keys")
     name = "Weights with keys of few bits"
     options = {"rows": "caches", "columns": "keys", "scale": "sequential", "role": "weights"}
     return figure(step_panel(weights, name, **options), name)

@@ -125,6 +125,7 @@ def rotary_scaling(steps_of: StepsOf) -> Html:
     claim(max(interpolated, ntk) < next_angle, "less than one position beyond the last")
     trained_length = load("rotary").TRAINED
     longer_length = load("rotary").FACTOR * trained_length
+    claim((trained_length, longer_length) == (16, 64), "In training it turns up to position")
     panels = [
         _turns_of_pair(name, slowest_pair, np.linspace(0, last_angle, length), next_angle)
         for name, last_angle, length in (

@@ -41,6 +41,7 @@ def tile_orders(steps_of: StepsOf) -> Html:
     Round a ring: each machine has one block of queries and begins with its own tile. After each
     round the keys and values move to the machine above, and those of the first to the last."""
     tiles = steps_of("tiles")["tile_maxima"].shape[0]
+    claim(tiles == 4, "four blocks of queries by four tiles of keys")
     rows, columns = np.indices((tiles, tiles))
     rounds_in_ring = (columns - rows) % tiles + 1
     claim(np.all(np.diag(rounds_in_ring) == 1), "begins with its own tile")
@@ -108,6 +109,7 @@ def tile_states(steps_of: StepsOf) -> Html:
     claim(0 < steps["running_rescale"][1] < 1, "this factor is below one")
     last, at_once = steps["running_outputs"][-1], steps["output"][0]
     claim(np.allclose(last, at_once, rtol=1e-12), "The last output is that of all keys")
+    claim(len(steps["V"]) == 8, "eight weights")
     tiles = len(steps["V"]) // KEYS_PER_TILE
     states = [
         below([_tile_on_chip(steps, tile), _state_of_tiles(steps, tile)], f"tile {tile + 1}")
@@ -176,6 +178,7 @@ def softmax_in_one_pass(steps_of: StepsOf) -> Html:
     maximum grows, so what was summed before is multiplied by a factor below one."""
     steps = steps_of("tiles")
     scores_seen = np.arange(1, len(steps["maxima"]) + 1)
+    claim(len(scores_seen) == 8, "each of the eight scores")
     has_grown = np.append(False, np.diff(steps["maxima"]) > 0)
     growing_at = scores_seen[has_grown].tolist()
     claim(growing_at == [2, 4], "At the second and at the fourth score the maximum grows")
