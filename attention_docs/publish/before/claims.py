@@ -51,8 +51,8 @@ PART = "column|feature|head|key|output|position|quer|row|score|token|value|weigh
 COMPARING = re.compile(
     r"\b(?:almost|close|double|exceed|fall|fast|fewer|further|grow|half|high|hundredth|larg|less\b"
     r"|low|main|more|most|near|quarter|rise|small|slow|steep|than\b|times (?:as|th[ao])|triple"
-    rf"|twice|(?:all|both|each|none|only|{COUNT}) of (?:the|them|these)\b"
-    rf"|(?:{ORDINAL}) (?:{PART})|comes? (?:{ORDINAL}))\w*",
+    rf"|twice|(?:all|both|each|none|only|{COUNT}) of (?:the|them|these)\b|no (?:other|two)\b"
+    rf"|all (?:{COUNT})\b|(?:{ORDINAL}) (?:{PART})|comes? (?:{ORDINAL}))\w*",
     re.IGNORECASE,
 )
 COUNTING = re.compile(
