@@ -237,13 +237,14 @@ def _frame_and_labels(grid: cells.Grid) -> list[str]:
         stroke="currentColor",
         stroke_opacity=0.35,
     )
+    name = label(grid.x - 6, 10, "position", "end")
     ticks = [label(grid.column_middle(t), 10, number(t)) for t in range(0, grid.columns, 10)]
     # The name of a clock is between the rows of its sine and its cosine.
     clock_names = [
         label(grid.x - 6, grid.row_middle(2 * clock + 0.5), f"clock {clock}", "end")
         for clock in range(0, grid.rows // 2, 2)
     ]
-    return [frame, *ticks, *clock_names]
+    return [frame, name, *ticks, *clock_names]
 
 
 @site_figure

@@ -9,7 +9,7 @@ from attention_docs.publish.before.values import StepsOf
 from attention_docs.render.figures import Axis, Html, Series, line_chart
 from attention_docs.softmax import softmax
 
-D_AXIS = Axis("d", (1, 4, 16, 64, 256), logarithmic=True)
+D_AXIS = Axis("d_k", (1, 4, 16, 64, 256), logarithmic=True)
 MEASURED_D_AXIS = Axis("d", (4, 16, 64, 256), logarithmic=True)
 
 

@@ -155,9 +155,9 @@ def chosen_keys_missed(steps_of: StepsOf) -> Html:
 
 @site_figure
 def indexer_saving(steps_of: StepsOf) -> Html:
-    r"""Multiplications for one generated token and layer of DeepSeek-V3.2, in millions. Both axes
-    are logarithmic. For the longest text, indexer and chosen keys together cost less than a tenth
-    of attention to all keys, and most of that is the indexer."""
+    r"""Multiplications for one generated token and layer of DeepSeek-V3.2. Both axes are
+    logarithmic. For the longest text, indexer and chosen keys together cost less than a tenth of
+    attention to all keys, and most of that is the indexer."""
     steps = steps_of("indexer_costs")
     claim(steps["saving"][-1] > 10, "cost less than a tenth of attention to all keys")
     claim(steps["indexer"][-1] > steps["together"][-1] / 2, "most of that is the indexer")
@@ -168,7 +168,7 @@ def indexer_saving(steps_of: StepsOf) -> Html:
         Series("the indexer alone", tokens, steps["indexer"], "third"),
     ]
     x = Axis("tokens", (2048, 8192, 32768, 131072), logarithmic=True)
-    y = Axis("millions", (16, 256, 4096, 65536), logarithmic=True)
+    y = Axis("million multiplications", (16, 256, 4096, 65536), logarithmic=True)
     return line_chart("What choosing keys saves", x, y, series)
 
 

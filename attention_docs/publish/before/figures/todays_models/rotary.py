@@ -185,9 +185,9 @@ def rotary_speeds(steps_of: StepsOf) -> Html:
         claim(np.allclose(yarn[slow_half], interpolated[slow_half]), "are interpolated")
     return heatmap(
         steps["speeds"],
-        "Speed of each pair",
-        rows="positions",
-        columns="pair",
+        "Relative speed of each pair",
+        rows="variants",
+        columns="pairs",
         row_labels=variants,
         column_labels=pairs,
         scale="sequential",

@@ -49,7 +49,7 @@ def tile_orders(steps_of: StepsOf) -> Html:
     after_machine_below = np.roll(rounds_in_ring, -1, axis=0) % tiles + 1
     claim(np.array_equal(rounds_in_ring, after_machine_below), "move to the machine above")
     panels = [
-        _tile_rounds("In order", columns + 1, "queries"),
+        _tile_rounds("In order", columns + 1, "blocks of queries"),
         _tile_rounds("All at the end", np.ones((1, tiles), dtype=int), "query"),
         _with_ring(_tile_rounds("Round a ring", rounds_in_ring, "machines")),
     ]
