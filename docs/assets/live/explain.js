@@ -176,7 +176,7 @@ const symbolicExpression = (graph, values, term, depth) => {
     const axis = term.operation === "softmax" && axisOf(values, term.used, 0) < -1 ? ", axis=0" : "";
     return { text: [`${term.operation}(`, ...rowName(term.used, inner).text, `${axis})`], level: ATOM };
   }
-  return operationText(term, combinesOneArray(term) ? term.terms.map(cellName) : term.terms.map(inner));
+  return operationText(term, combinesOneArray(term) ? term.terms.map((term) => cellName(graph, term)) : term.terms.map(inner));
 };
 
 /** @typedef {0 | 1} Side of a matrix product */
@@ -196,16 +196,18 @@ const factorText = (graph, values, terms, side, name) => {
   return { text: [...parenthesised(name, ATOM), ...(slice ? [slice] : []), ...(isTransposed ? ["ᵀ"] : [])], level: ATOM };
 };
 
-/** Whether a term combines two elements of one array, as in z[1] − z[0]. @param {Term} term */
+/** Whether a term combines two elements of one array, as in z₂ − z₁. @param {Term} term */
 const combinesOneArray = ({ operation, terms: [left, right] }) => {
   if (!(operations[operation]?.infix && left.cell && right.cell)) return false;
   return left.cell.step === right.cell.step && String(left.cell.index) !== String(right.cell.index);
 };
 
-/** Write the name of an element: `z[1]`. @param {Term} term @returns {Expression} */
-const cellName = ({ cell }) => {
+/** Write the name of an element: `z₂`, or `E[birds, air]` if it has words. @param {Graph} graph @param {Term} term @returns {Expression} */
+const cellName = ({ labels }, { cell }) => {
   const { step, index } = /** @type {Cell} */ (cell);
-  return { text: [...parenthesised(stepName(step), ATOM), `[${index.join(", ")}]`], level: ATOM };
+  const subscript = index.map((at) => at + 1).join(",").replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]);
+  const place = labels[step] ? `[${describeWords(labels[step], step, index)}]` : subscript;
+  return { text: [...parenthesised(stepName(step), ATOM), place], level: ATOM };
 };
 
 // Names of several words need parentheses before ² or ᵀ: (weights 2)ᵀ, (dW_Q)².

@@ -63,7 +63,7 @@ EXPLANATION_CASES = [
      "masked = scaled where mask, else #"),
     ("course_order", "X_swapped", [0, 0], "boats, air", "X_swapped = X at row 3, column 1"),
     ("causal_padding", "causal", [0, 1], "start, I", "causal = causal_mask(queries=4)"),
-    ("softmax_saturation", "gaps", [0], "element 1", "gaps = z[1] − z[0]"),
+    ("softmax_saturation", "gaps", [0], "element 1", "gaps = z₂ − z₁"),
 ]  # fmt: skip
 
 
