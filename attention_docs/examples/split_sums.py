@@ -62,7 +62,8 @@ mixed_outputs 4 x 2
 """
 
 import math
-from functools import partial, reduce
+from collections.abc import Iterable
+from functools import reduce
 from types import ModuleType
 
 import numpy
@@ -100,9 +101,8 @@ def nearest(x: Array, xp: ModuleType) -> Array:
     return xp.where(is_odd_tie, below_half + 1, below_half)
 
 
-def round_to(number_format: str, x: Array, xp: ModuleType) -> Array:
+def round_to(x: Array, fraction_bits: Array, smallest_normal: Array, xp: ModuleType) -> Array:
     """Round float64 numbers within the range of a format to it, but return them as float64."""
-    fraction_bits, smallest_normal = FORMATS[number_format]
     # Below the smallest normal number, the spacing no longer shrinks.
     magnitude = xp.maximum(xp.abs(x), xp.asarray(smallest_normal, dtype=xp.float64))
     # The floor of the base-2 logarithm, written with `ceil`, because the pages have no `floor`.
@@ -111,7 +111,17 @@ def round_to(number_format: str, x: Array, xp: ModuleType) -> Array:
     return nearest(x / spacing, xp) * spacing
 
 
-round_to_float16 = partial(round_to, "float16")
+def round_to_float16(x: Array, xp: ModuleType) -> Array:
+    """Round float64 numbers to float16."""
+    return round_to(x, *FORMATS["float16"], xp)
+
+
+def round_to_each(formats: Iterable[str], x: Array, xp: ModuleType) -> Array:
+    """Round along the first axis to one format each, or all of a first axis of length 1 to each."""
+    shape = (-1, *(1,) * (x.ndim - 1))
+    columns = zip(*(FORMATS[name] for name in formats), strict=True)
+    bits, smallest = (xp.reshape(xp.asarray(c, dtype=xp.float64), shape) for c in columns)
+    return round_to(x, bits, smallest, xp)
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
@@ -123,30 +133,29 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     def add(x: Array, y: Array) -> Array:
         return round_to_float16(x + y, xp)
 
-    def round_state(number_format: str, state: TileState) -> TileState:
-        """Round the arrays of a state, side by side as the columns of one array."""
+    def round_state(state: TileState) -> TileState:
+        """Round the arrays of a state, (formats, ...), side by side as columns of one array."""
         columns = [state.maximum[..., None], state.total[..., None], state.sums]
-        rounded = round_to(number_format, xp.concat(columns, axis=-1), xp)
+        rounded = round_to_each(FORMATS, xp.concat(columns, axis=-1), xp)
         return TileState(rounded[..., 0], rounded[..., 1], rounded[..., 2:])
 
-    def merge_pieces(count: int, number_format: str, *, last_first: bool = False) -> TileState:
-        """Split the keys into equal pieces, and merge the states of the pieces."""
-        shape = (count, len(K) // count, -1)
-        of_pieces = attend_tile(q, xp.reshape(k, shape), xp.reshape(v, shape))
-        states = round_state(number_format, of_pieces)
+    def merge_pieces(count: int, *, last_first: bool = False) -> TileState:
+        """Split the keys into equal pieces, and merge their states, rounded to each format."""
+        shape = (1, count, len(K) // count, -1)
+        states = round_state(attend_tile(q, xp.reshape(k, shape), xp.reshape(v, shape)))
         order = reversed(range(count)) if last_first else range(count)
         return reduce(
-            lambda state, next_state: round_state(number_format, merge(state, next_state)),
-            [TileState(*(array[i, ...] for array in states)) for i in order],
+            lambda state, next_state: round_state(merge(state, next_state)),
+            [TileState(*(array[:, i, ...] for array in states)) for i in order],
         )
 
-    def outputs(states: list[TileState], number_format: str) -> Array:
-        return round_to(number_format, xp.concat([state.output for state in states]), xp)
+    def outputs(*states: TileState) -> Array:
+        """Return the outputs of states, (formats, states, d_v); of float32 states in bfloat16."""
+        output = xp.concat([state.output for state in states], axis=1)
+        return round_to_each(("float16", "bfloat16", "bfloat16"), output, xp)
 
-    float16, bfloat16, float32 = (
-        [merge_pieces(count, number_format) for count in PIECES] for number_format in FORMATS
-    )
-    last_first = merge_pieces(4, "float16", last_first=True)
+    in_pieces = [merge_pieces(count) for count in PIECES]
+    float16, bfloat16, mixed = (outputs(*in_pieces)[i, ...] for i in range(len(FORMATS)))
     return {
         "numbers": numbers,
         "forward": add(add(add(a, b), c), d),
@@ -156,9 +165,9 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
         "K": k,
         "V": v,
         "exact": attention_steps(q, k, v).output[0, :],
-        "outputs": outputs(float16, "float16"),
-        "totals": xp.stack([state.total[0] for state in float16]),
-        "last_first": outputs([last_first], "float16")[0, :],
-        "bfloat16_outputs": outputs(bfloat16, "bfloat16"),
-        "mixed_outputs": outputs(float32, "bfloat16"),
+        "outputs": float16,
+        "totals": xp.stack([state.total[0, 0] for state in in_pieces]),
+        "last_first": outputs(merge_pieces(4, last_first=True))[0, 0, :],
+        "bfloat16_outputs": bfloat16,
+        "mixed_outputs": mixed,
     }

@@ -231,7 +231,7 @@ class MarkdownConverter:
             *lint.find_problems(page_file.prose),
             *claims.find_problems(page_file.prose_with_claims, self.project.examples.steps),
         ]
-        problems = [f"{page_file.location(line)}: {problem}" for line, problem in sorted(found)]
+        problems = [f"{page_file.location(line)}: {problem}" for line, problem in found]
         if problems:
             raise PublishError("\n".join(problems))
 

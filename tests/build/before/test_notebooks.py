@@ -390,7 +390,7 @@ def test_notebook_page_has_the_markup_of_other_pages(site):
     page = (folder / "index.html").read_text(encoding="utf-8")
     figures = page.count('class="drawing')
     assert figures >= 8
-    ids_per_figure = 3  # of the drawing, its title and its description
+    ids_per_figure = 2  # of the drawing and its description
     assert page.count('id="figure-') == ids_per_figure * figures
     assert '<div class="highlight"><pre>' in page
     assert "</math>" in page

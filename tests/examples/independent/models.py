@@ -171,7 +171,7 @@ def multiplications(literals):
     }
 
 
-@independent("model_memory", "counting in loops over layers, heads and features")
+@independent("model_memory", "counting in loops", fixed=["HEADS", "KEY_HEADS"])
 def model_memory(literals):
     layers, heads, key_heads, features, n, size = (
         literals[name][0]

@@ -17,7 +17,7 @@ def output(function, *arguments):
     text = io.StringIO()
     with contextlib.redirect_stdout(text), contextlib.suppress(ValueError):
         function(*arguments)
-    return text.getvalue()
+    return text.getvalue().strip()
 
 
 @pytest.mark.thorough
