@@ -32,6 +32,7 @@ from xdist.scheduler import LoadFileScheduling
 import attention_docs
 from attention_docs.__main__ import main
 from attention_docs.arrays import backend
+from attention_docs.examples import computed
 
 # Assertions of shared modules, too, show the values that they compare.
 pytest.register_assert_rewrite("tests")
@@ -170,10 +171,10 @@ def pytest_sessionstart(session):
 
 @pytest.fixture(autouse=True)
 def names_in_docstrings(request):
-    """Make the public names and NumPy available in docstrings."""
+    """Make the public names, `computed` and NumPy available in docstrings."""
     if isinstance(request.node, pytest.DoctestItem):
         names = {name: getattr(attention_docs, name) for name in attention_docs.__all__}
-        request.getfixturevalue("doctest_namespace").update(np=np, **names)
+        request.getfixturevalue("doctest_namespace").update(np=np, computed=computed, **names)
 
 
 def is_page_block(item):

@@ -1,22 +1,26 @@
 """The worked examples. Each module is one example, named in pages and tests by its module name.
 
 An example has a TITLE, a SOURCE, literal inputs, and `steps(xp)`, which returns every array that
-the pages name, in reading order. Its docstring has the committed digits as a doctest. Two constants
-are optional: LABELS has the words along the axes of a step, and FORMULAS says in words how a step
-is computed, for examples that pages cannot recompute.
+the pages name, in reading order. Its docstring commits the digits that it computes as a doctest.
+Two constants are optional: LABELS has the words along the axes of a step, and FORMULAS says in
+words how a step is computed, for examples that pages cannot recompute.
 """
 
 import doctest
 import importlib
 import inspect
 import pkgutil
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import numpy
 
 from attention_docs.arrays import Array, check_library
+
+STATEMENT = "show(computed(steps))"
 
 
 def names() -> list[str]:
@@ -51,8 +55,61 @@ def steps(name: str, xp: ModuleType = numpy) -> dict[str, Array]:
         TypeError: if `xp` is not an array library.
     """
     check_library(xp)
-    computed: dict[str, Array] = load(name).steps(xp)
-    return computed
+    steps_by_name: dict[str, Array] = load(name).steps(xp)
+    return steps_by_name
+
+
+def computed(
+    steps: Callable[[ModuleType], dict[str, Array]], xp: ModuleType = numpy
+) -> dict[str, Array]:
+    """Return the steps that an example computes itself, with the array library `xp`.
+
+    These are neither a literal nor a step of an example that it imports from. NumPy decides which
+    they are, because another library rounds in another way.
+
+    Args:
+        steps: the function of the example.
+        xp: the array library.
+
+    >>> list(computed(load("values_in_space").steps))
+    ['V', 'output']
+    """
+    *imported, module = with_imported(importlib.import_module(steps.__module__))
+    given = [numpy.asarray(a).tolist() for m in imported for a in m.steps(numpy).values()]
+    for example in (*imported, module):
+        given += _literals({k: v for k, v in vars(example).items() if not k.startswith("__")})
+    with_numpy = steps(numpy)
+    result = with_numpy if xp is numpy else steps(xp)
+    return {
+        name: result[name]
+        for name, array in with_numpy.items()
+        if numpy.asarray(array).tolist() not in given
+    }
+
+
+def with_imported(module: ModuleType) -> list[ModuleType]:
+    """Return the examples that an example imports from, directly or not, and then itself."""
+    modules = []
+    for value in vars(module).values():
+        imported = inspect.getmodule(value) if callable(value) or inspect.ismodule(value) else None
+        if imported not in (None, module) and imported.__name__.startswith(f"{__name__}."):
+            modules += with_imported(imported)
+    return [*dict.fromkeys(modules), module]
+
+
+def _literals(value: Any) -> Iterator[Any]:
+    """Yield the numbers and lists of a literal, but not the numbers in a list.
+
+    A computed number may well equal one of these by chance.
+    """
+    if isinstance(value, dict):
+        value = tuple(value.values())
+    if isinstance(value, int | float | list):
+        yield value
+    if isinstance(value, list | tuple):
+        for part in value:
+            if isinstance(value, tuple) or isinstance(part, list):
+                yield from _literals(part)
 
 
 def labels(name: str, step: str) -> tuple[list[str], ...]:
@@ -69,7 +126,7 @@ def expected(name: str) -> str:
     """Return the output that the doctest of an example expects.
 
     Raises:
-        LookupError: if its docstring has other doctests than `>>> show(steps())`, or none.
+        LookupError: if its docstring has other doctests than `>>> show(computed(steps))`, or none.
     """
     return _doctest(name).want.rstrip("\n")
 
@@ -89,9 +146,9 @@ def write_expected(name: str, output: str) -> None:
 
 
 def _doctest(name: str) -> doctest.Example:
-    """Return the doctest of an example, which must have exactly one, `>>> show(steps())`."""
+    """Return the doctest of an example, which must have one, `>>> show(computed(steps))`."""
     doctests = doctest.DocTestParser().get_examples(inspect.getdoc(load(name)) or "")
     statements = [example.source.rstrip() for example in doctests]
-    if statements != ["show(steps())"]:
-        raise LookupError(f"doctests of {name} are {statements}; expected ['show(steps())']")
+    if statements != [STATEMENT]:
+        raise LookupError(f"doctests of {name} are {statements}; expected {[STATEMENT]}")
     return doctests[0]

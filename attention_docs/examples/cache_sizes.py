@@ -4,13 +4,8 @@ For each model: its number of layers, and how many numbers one layer keeps for o
 values of h heads of d features are 2 h d numbers; latent attention keeps a latent and a rotary key
 instead. The fifth entry is the fourth model if it cached the keys and values of each head.
 
->>> show(steps())
-layers 5
-[32 32 32 27 27]
-numbers 5
-[8192 2048 128 576 5120]
-bytes 5
-[524288 131072 8192 31104 276480]
+>>> show(computed(steps))
+bytes [524288 131072 8192 31104 276480]
 """
 
 from types import ModuleType

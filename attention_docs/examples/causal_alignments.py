@@ -1,11 +1,6 @@
 """A causal mask for four queries and five keys, aligned top-left or bottom-right.
 
->>> show(steps())
-scaled 4 x 5
-[[-0.5303  3.1820 0.7071 0.1768 -1.9445]
- [ 0.5303 -2.3865 1.5468 0.0884  2.6075]
- [ 0.0442  1.5026 4.9497 0.5745  1.6352]
- [-0.1326  1.3258 1.6794 0.2210 -0.0442]]
+>>> show(computed(steps))
 top_left 4 x 5
 [[True False False False False]
  [True  True False False False]

@@ -6,22 +6,7 @@ query could see only itself, which is hidden, so its row is fully masked: its we
 are zero. If hidden scores get a large negative number instead of -inf, here -1e9, that row silently
 gets uniform weights (`weights_filled`).
 
->>> show(steps())
-Q 4 x 2
-[[1  0]
- [0  2]
- [1  1]
- [2 -1]]
-K 4 x 2
-[[ 0 1]
- [ 1 0]
- [ 1 2]
- [-1 1]]
-V 4 x 3
-[[1  0 2]
- [0  3 1]
- [3  1 0]
- [4 -2 5]]
+>>> show(computed(steps))
 scaled 4 x 4
 [[      0 0.7071 0.7071 -0.7071]
  [ 1.4142      0 2.8284  1.4142]
@@ -47,13 +32,8 @@ weights_causal 4 x 4
  [0.8044 0.1956      0      0]
  [0.1636 0.1636 0.6728      0]
  [0.0861 0.7183 0.1746 0.0209]]
-output_causal 4 x 3
-[[     1      0      2]
- [0.8044 0.5867 1.8044]
- [2.1821 1.1636 0.4907]
- [0.6938 2.2877 0.9952]]
-right 1 x 4
-[[True True True False]]
+output_causal [[1 0 2] [0.8044 0.5867 1.8044] [2.1821 1.1636 0.4907] [0.6938 2.2877 0.9952]]
+right [[True True True False]]
 weights_right 4 x 4
 [[0.1978 0.4011 0.4011 0]
  [0.1867 0.0454 0.7679 0]
@@ -69,8 +49,7 @@ weights_causal_and_right 4 x 4
  [0.8044 0.1956      0 0]
  [0.1636 0.1636 0.6728 0]
  [0.0879 0.7337 0.1784 0]]
-left 1 x 4
-[[False True True True]]
+left [[False True True True]]
 causal_and_left 4 x 4
 [[False False False False]
  [False  True False False]
@@ -81,26 +60,14 @@ masked_causal_and_left 4 x 4
  [-inf      0   -inf    -inf]
  [-inf 0.7071 2.1213    -inf]
  [-inf 1.4142      0 -2.1213]]
-weights_causal_and_left 4 x 4
-[[0      0      0      0]
- [0      1      0      0]
- [0 0.1956 0.8044      0]
- [0 0.7860 0.1911 0.0229]]
-output_causal_and_left 4 x 3
-[[     0      0      0]
- [     0      3      1]
- [2.4133 1.3911 0.1956]
- [0.6649 2.5033 0.9005]]
+weights_causal_and_left [[0 0 0 0] [0 1 0 0] [0 0.1956 0.8044 0] [0 0.7860 0.1911 0.0229]]
+output_causal_and_left [[0 0 0] [0 3 1] [2.4133 1.3911 0.1956] [0.6649 2.5033 0.9005]]
 weights_filled 4 x 4
 [[0.2500 0.2500 0.2500 0.2500]
  [     0      1      0      0]
  [     0 0.1956 0.8044      0]
  [     0 0.7860 0.1911 0.0229]]
-output_filled 4 x 3
-[[     2 0.5000      2]
- [     0      3      1]
- [2.4133 1.3911 0.1956]
- [0.6649 2.5033 0.9005]]
+output_filled [[2 0.5000 2] [0 3 1] [2.4133 1.3911 0.1956] [0.6649 2.5033 0.9005]]
 """
 
 from types import ModuleType

@@ -17,18 +17,7 @@
   have rotary positions, in two layouts. `missed_halves` and `missed_pairs` are the dense weights
   that these choices miss.
 
->>> show(steps())
-X 8 x 4
-[[1 2 0 0]
- [0 0 2 0]
- [2 0 0 0]
- [0 0 0 1]
- [1 0 0 2]
- [0 0 1 1]
- [2 0 0 0]
- [0 0 0 0]]
-k 1
-[3]
+>>> show(computed(steps))
 products_1 8 x 8
 [[0 2 0  0  0  1 0 0]
  [2 0 4 -2 -2 -2 4 0]
@@ -47,15 +36,7 @@ products_2 8 x 8
  [4 -2 0 -1 -2 -2 0 0]
  [0  0 0  0  0  0 0 0]
  [0  0 0  0  0  0 0 0]]
-head_weights 8 x 2
-[[1 2]
- [2 4]
- [2 0]
- [1 1]
- [3 2]
- [2 3]
- [2 0]
- [0 0]]
+head_weights [[1 2] [2 4] [2 0] [1 1] [3 2] [2 3] [2 0] [0 0]]
 index 8 x 8
 [[ 0 -inf -inf -inf -inf -inf -inf -inf]
  [20    0 -inf -inf -inf -inf -inf -inf]
@@ -92,8 +73,7 @@ sparse 8 x 8
  [0.3662      0 0.6037      0 0 0.0301      0      0]
  [     0 0.6652      0      0 0 0.2447 0.0900      0]
  [     0      0      0      0 0 0.3333 0.3333 0.3333]]
-missed 8
-[0 0 0 0.0596 0.0697 0.1631 0.2648 0.6250]
+missed [0 0 0 0.0596 0.0697 0.1631 0.2648 0.6250]
 output_dense 8 x 4
 [[     1      2      0      0]
  [0.7311 1.4621 0.5379      0]
@@ -130,8 +110,7 @@ window 8 x 8
  [False False False  True  True  True False False]
  [False False False False  True  True  True False]
  [False False False False False  True  True  True]]
-missed_by_window 8
-[0 0 0 0.4404 0.4764 0.8369 0.6877 0.6250]
+missed_by_window [0 0 0 0.4404 0.4764 0.8369 0.6877 0.6250]
 gate 8 x 4
 [[   inf -inf -inf -inf]
  [   inf -inf -inf -inf]
@@ -150,17 +129,10 @@ blocks 8 x 8
  [False False  True  True  True  True False False]
  [ True  True False False False False  True False]
  [False False False False  True  True  True  True]]
-missed_by_blocks 8
-[0 0 0 0 0.4621 0.3316 0.3785 0.5000]
-summaries 4 x 4
-[[0.5000 1      1      0]
- [     1 0      0 0.5000]
- [0.5000 0 0.5000 1.5000]
- [     1 0      0      0]]
-summary_weights 2
-[0.6225 0.3775]
-summary_output 4
-[0.6888 0.6225 0.6225 0.1888]
+missed_by_blocks [0 0 0 0 0.4621 0.3316 0.3785 0.5000]
+summaries [[0.5000 1 1 0] [1 0 0 0.5000] [0.5000 0 0.5000 1.5000] [1 0 0 0]]
+summary_weights [0.6225 0.3775]
+summary_output [0.6888 0.6225 0.6225 0.1888]
 early 8 x 8
 [[False False False False False False False False]
  [ True False False False False False False False]
@@ -170,14 +142,10 @@ early 8 x 8
  [ True False  True False False False False False]
  [False  True False False False  True False False]
  [False False False False False  True  True  True]]
-index_halves 8
-[7.4566 7.9199 7.2744 0 0 -inf -inf -inf]
-missed_halves number
-0.0697
-index_pairs 8
-[0 5.7320 0 0 0 -inf -inf -inf]
-missed_pairs number
-0.9077
+index_halves [7.4566 7.9199 7.2744 0 0 -inf -inf -inf]
+missed_halves 0.0697
+index_pairs [0 5.7320 0 0 0 -inf -inf -inf]
+missed_pairs 0.9077
 """
 
 from types import ModuleType

@@ -1,12 +1,6 @@
 """Head 1 of the course under a mask that readers can edit pair by pair; at first it is causal.
 
->>> show(steps())
-mask 5 x 5
-[[True False False False False]
- [True  True False False False]
- [True  True  True False False]
- [True  True  True  True False]
- [True  True  True  True  True]]
+>>> show(computed(steps))
 masked 5 x 5
 [[     0   -inf   -inf    -inf    -inf]
  [3.4641      0   -inf    -inf    -inf]
@@ -25,8 +19,7 @@ output 5 x 4
  [0.0884 0.0884 1.8822      0]
  [1.4545 1.4545 0.0304 0.0304]
  [1.9611 1.0166 0.0096 0.0010]]
-leaked 5
-[0 0 0 0 0]
+leaked [0 0 0 0 0]
 """
 
 from types import ModuleType

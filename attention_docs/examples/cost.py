@@ -6,29 +6,15 @@ matrices of d x d at every token; for a plain recurrence, two such matrices at e
 `..._path` is the number of layers or time steps between the first and the last token. `n` has three
 lengths: shorter than d, equal to d, and longer.
 
->>> show(steps())
-n 3
-[16 64 1024]
-d number
-64
-taps number
-5
-attention 3
-[32768 524288 134217728]
-projections 3
-[262144 1048576 16777216]
-convolution 3
-[327680 1310720 20971520]
-recurrence 3
-[131072 524288 8388608]
-attention_over_recurrence 3
-[0.2500 1 16]
-attention_path 3
-[1 1 1]
-convolution_path 3
-[8 32 512]
-recurrence_path 3
-[15 63 1023]
+>>> show(computed(steps))
+attention [32768 524288 134217728]
+projections [262144 1048576 16777216]
+convolution [327680 1310720 20971520]
+recurrence [131072 524288 8388608]
+attention_over_recurrence [0.2500 1 16]
+attention_path [1 1 1]
+convolution_path [8 32 512]
+recurrence_path [15 63 1023]
 """
 
 from types import ModuleType

@@ -5,25 +5,11 @@ word; nothing is learned. The softmax of each row gives the weights of a soft lo
 `blended` holds the weighted averages. `birds_exponentials` and `birds_sum` follow the row of
 "birds".
 
->>> show(steps())
-X 5 x 7
-[[2 1 0 0 0 0 0]
- [0 0 2 0 0 0 0]
- [1 2 0 0 0 0 0]
- [0 0 0 2 0 0 0]
- [0 0 0 0 2 0 0]]
-mean 7
-[0.6000 0.6000 0.4000 0.4000 0.4000 0 0]
-dots 5 x 5
-[[5 0 4 0 0]
- [0 4 0 0 0]
- [4 0 5 0 0]
- [0 0 0 4 0]
- [0 0 0 0 4]]
-birds_exponentials 5
-[148.4132 1 54.5982 1 1]
-birds_sum number
-206.0113
+>>> show(computed(steps))
+mean [0.6000 0.6000 0.4000 0.4000 0.4000 0 0]
+dots [[5 0 4 0 0] [0 4 0 0 0] [4 0 5 0 0] [0 0 0 4 0] [0 0 0 0 4]]
+birds_exponentials [148.4132 1 54.5982 1 1]
+birds_sum 206.0113
 weights 5 x 5
 [[0.7204 0.0049 0.2650 0.0049 0.0049]
  [0.0171 0.9317 0.0171 0.0171 0.0171]

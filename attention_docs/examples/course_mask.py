@@ -3,7 +3,7 @@
 The input is words plus positions, as in every step after the fifth. Steps that end in `_swapped`
 belong to the sentence with its nouns exchanged.
 
->>> show(steps())
+>>> show(computed(steps))
 scaled 5 x 5
 [[     0 3.4641      0       0       0]
  [3.4641      0 3.4641       0       0]
@@ -22,8 +22,7 @@ masked_late 5 x 5
  [0.0278 0.8887 0.0278      0      0]
  [0.4776 0.0149 0.4776 0.0149      0]
  [0.9685 0.0048 0.0241 0.0005 0.0021]]
-late_sums 5
-[0.0278 0.4925 0.9444 0.9851 1]
+late_sums [0.0278 0.4925 0.9444 0.9851 1]
 mask 5 x 5
 [[True False False False False]
  [True  True False False False]

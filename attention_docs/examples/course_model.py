@@ -7,31 +7,7 @@ queries and keys only, with the scale, with positions, and with the mask. `logit
 are the logits and probabilities of the next word if head 1 gives this output, and everything else,
 head 2 included, is complete.
 
->>> show(steps())
-with_positions 5 x 7
-[[2 1 0 0 0  0.6000  0.8000]
- [0 0 2 0 0       1       0]
- [1 2 0 0 0  0.6000 -0.8000]
- [0 0 0 2 0 -0.2800 -0.9600]
- [0 0 0 0 2 -0.9360 -0.3520]]
-Q 5 x 3
-[[0 3 0]
- [2 0 0]
- [0 3 0]
- [2 0 0]
- [2 0 2]]
-K 5 x 3
-[[3 0  1.6000]
- [0 2       0]
- [3 0 -1.6000]
- [0 0 -1.9200]
- [0 0 -0.7040]]
-V 5 x 4
-[[2 1 0 0]
- [0 0 2 0]
- [1 2 0 0]
- [0 0 0 2]
- [0 0 0 0]]
+>>> show(computed(steps))
 scaled 5 x 5
 [[     0 3.4641      0       0       0]
  [3.4641      0 3.4641       0       0]

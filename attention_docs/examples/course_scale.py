@@ -8,27 +8,18 @@ Random scores grow with the root of the number of features d. `scores_of_pass`, 
 largest weight if the scores of the course, where d = 3, grow in this way. With the division, scores
 and weights would stay the same for every d.
 
->>> show(steps())
-scores 5
-[0 6 0 0 0]
-weights_unscaled 5
-[0.0025 0.9902 0.0025 0.0025 0.0025]
-scaled 5
-[0 3.4641 0 0 0]
-weights 5
-[0.0278 0.8887 0.0278 0.0278 0.0278]
-slope number
-0.0989
-d 3
-[3 12 48]
-scores_of_pass 3
-[6 12 24]
+>>> show(computed(steps))
+scores [0 6 0 0 0]
+weights_unscaled [0.0025 0.9902 0.0025 0.0025 0.0025]
+scaled [0 3.4641 0 0 0]
+weights [0.0278 0.8887 0.0278 0.0278 0.0278]
+slope 0.0989
+scores_of_pass [6 12 24]
 weights_by_d 3 x 5
 [[ 0.0025 0.9902  0.0025  0.0025  0.0025]
  [6.1e-06 1.0000 6.1e-06 6.1e-06 6.1e-06]
  [3.8e-11 1.0000 3.8e-11 3.8e-11 3.8e-11]]
-slope_by_d 3
-[0.0097 2.5e-05 1.5e-10]
+slope_by_d [0.0097 2.5e-05 1.5e-10]
 """
 
 from types import ModuleType

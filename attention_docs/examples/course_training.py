@@ -9,11 +9,8 @@ The state of training is the parameters of all matrices, in one flat array, and 
 averages and step count. `iteration` returns these arrays before and after one step, so that the
 page can repeat it as often as the reader wants.
 
->>> show(steps())
-rate 1
-[0.0300]
-loss number
-3.0006
+>>> show(computed(steps))
+loss 3.0006
 weights_1 5 x 5
 [[     1      0      0      0      0]
  [0.5014 0.4986      0      0      0]
@@ -26,8 +23,7 @@ weights_2 5 x 5
  [0.3352 0.3335 0.3313      0      0]
  [0.2437 0.2608 0.2501 0.2454      0]
  [0.1972 0.2160 0.2031 0.1929 0.1908]]
-reasons 6
-[0.0494 0.0611 0.0732 0.0368 0.0330 0.1577]
+reasons [0.0494 0.0611 0.0732 0.0368 0.0330 0.1577]
 """
 
 from itertools import accumulate

@@ -6,11 +6,7 @@ a column for each drawn word, at the given `temperature`. `cumulative` has the c
 without the last, which is always 1, and `written` has a one at the word that each of `draws`
 selects.
 
->>> show(steps())
-temperature 1
-[1]
-draws 2
-[0.8000 0.4000]
+>>> show(computed(steps))
 probabilities 9 x 2
 [[ 0.0001 0.2724]
  [4.6e-05 0.0036]
@@ -30,18 +26,8 @@ cumulative 8 x 2
  [0.7896 0.3100]
  [0.8646 0.3505]
  [0.8651 0.3519]]
-written 9 x 2
-[[0 0]
- [0 0]
- [0 0]
- [0 0]
- [0 0]
- [0 0]
- [1 0]
- [0 0]
- [0 1]]
-appended 7
-[0 1 1 0 0 -0.8432 0.5376]
+written [[0 0] [0 0] [0 0] [0 0] [0 0] [0 0] [1 0] [0 0] [0 1]]
+appended [0 1 1 0 0 -0.8432 0.5376]
 """
 
 from types import ModuleType

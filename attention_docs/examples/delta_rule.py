@@ -16,82 +16,20 @@ door, the window and the gate after the last token.
 - `repeated_errors` are the errors of one value that is written four times with a key of length 2:
   they grow, because the key is too long.
 
->>> show(steps())
-K 4 x 3
-[[     1 0      0]
- [     0 1      0]
- [0.6000 0 0.8000]
- [     1 0      0]]
-V 4 x 2
-[[1 0]
- [0 1]
- [1 0]
- [0 1]]
-Q 3 x 3
-[[     1 0      0]
- [     0 1      0]
- [0.6000 0 0.8000]]
-strengths 4
-[1 1 1 0.5000]
-gates 4
-[1 1 1 0.5000]
-channel_gates 4 x 3
-[[     1 1      1]
- [     1 1      1]
- [     1 1      1]
- [0.5000 1 0.2500]]
-sum 3 x 2
-[[1.6000 1]
- [     0 1]
- [0.8000 0]]
-added 3 x 2
-[[1.6000      1]
- [     0      1]
- [1.6000 0.6000]]
-attention 3 x 2
-[[0.5346 0.4654]
- [0.4183 0.5817]
- [0.5696 0.4304]]
-recalled 4 x 2
-[[     0 0]
- [     0 0]
- [0.6000 0]
- [1.2400 0]]
-errors 4 x 2
-[[      1 0]
- [      0 1]
- [ 0.4000 0]
- [-1.2400 1]]
-after_third 3 x 2
-[[1.2400 0]
- [     0 1]
- [0.3200 0]]
-after_fourth 3 x 2
-[[     0 1]
- [     0 1]
- [0.3200 0]]
-rewritten 3 x 2
-[[     0      1]
- [     0      1]
- [0.2560 0.6000]]
-half 3 x 2
-[[0.6200 0.5000]
- [     0      1]
- [0.6280 0.3000]]
-gated 3 x 2
-[[     0      1]
- [     0 0.5000]
- [0.1280 0.6000]]
-late_gate 3 x 2
-[[-0.6200      1]
- [      0 0.5000]
- [-0.2440 0.6000]]
-channel_gated 3 x 2
-[[     0      1]
- [     0      1]
- [0.0640 0.6000]]
-repeated_errors 4
-[1 -3 9 -27]
+>>> show(computed(steps))
+sum [[1.6000 1] [0 1] [0.8000 0]]
+added [[1.6000 1] [0 1] [1.6000 0.6000]]
+attention [[0.5346 0.4654] [0.4183 0.5817] [0.5696 0.4304]]
+recalled [[0 0] [0 0] [0.6000 0] [1.2400 0]]
+errors [[1 0] [0 1] [0.4000 0] [-1.2400 1]]
+after_third [[1.2400 0] [0 1] [0.3200 0]]
+after_fourth [[0 1] [0 1] [0.3200 0]]
+rewritten [[0 1] [0 1] [0.2560 0.6000]]
+half [[0.6200 0.5000] [0 1] [0.6280 0.3000]]
+gated [[0 1] [0 0.5000] [0.1280 0.6000]]
+late_gate [[-0.6200 1] [0 0.5000] [-0.2440 0.6000]]
+channel_gated [[0 1] [0 1] [0.0640 0.6000]]
+repeated_errors [1 -3 9 -27]
 """
 
 from types import ModuleType

@@ -8,32 +8,7 @@ outputs, computed in chunks. The other steps compute all tokens as one chunk: `k
 part of the write of token i that the gates have left at token r. `causal_only` shows a mistake: a
 causal mask in place of `kept`.
 
->>> show(steps())
-Q 6 x 4
-[[1 0 2 0]
- [0 1 1 0]
- [2 0 0 1]
- [0 0 1 1]
- [1 2 0 0]
- [0 2 0 1]]
-K 6 x 4
-[[0.6000 0.8000       0      0]
- [     0 0.6000       0 0.8000]
- [     1      0       0      0]
- [     0      0  0.8000 0.6000]
- [0.5000 0.5000  0.5000 0.5000]
- [0.8000      0 -0.6000      0]]
-V 6 x 3
-[[ 1  0 2]
- [ 0  3 1]
- [ 2  1 0]
- [-1  2 0]
- [ 0  2 3]
- [ 1 -2 1]]
-strengths 6
-[1 0.5000 0.7500 1 0.5000 1]
-gates 6
-[1 0.5000 0.8000 0.5000 0.8000 0.5000]
+>>> show(computed(steps))
 output 6 x 3
 [[ 0.6000      0 1.2000]
  [ 0.3280 0.9000 0.9560]

@@ -5,23 +5,11 @@ second, seaplane, is the right one. The loss is -log p of that token. In its fir
 divides each derivative by its own absolute value, so every weight changes by the learning rate,
 1/100, however large or small its derivative is.
 
->>> show(steps())
-B 1 x 3
-[[2 -1 0.5000]]
-W_vocabulary 3 x 4
-[[ 1 0.5000     -1       0]
- [ 0      1 0.5000 -0.5000]
- [-1      0      1       2]]
-logits 1 x 4
-[[1.5000 0 -2 1.5000]]
-p 1 x 4
-[[0.4438 0.0990 0.0134 0.4438]]
-y 1 x 4
-[[0 1 0 0]]
-loss number
-2.3124
-d_logits 1 x 4
-[[0.4438 -0.9010 0.0134 0.4438]]
+>>> show(computed(steps))
+logits [[1.5000 0 -2 1.5000]]
+p [[0.4438 0.0990 0.0134 0.4438]]
+loss 2.3124
+d_logits [[0.4438 -0.9010 0.0134 0.4438]]
 dW_vocabulary 3 x 4
 [[ 0.8876 -1.8020  0.0268  0.8876]
  [-0.4438  0.9010 -0.0134 -0.4438]
@@ -42,8 +30,7 @@ W_vocabulary_after 3 x 4
 [[ 0.9900 0.5100 -1.0100 -0.0100]
  [ 0.0100 0.9900  0.5100 -0.4900]
  [-1.0100 0.0100  0.9900  1.9900]]
-loss_after number
-2.2496
+loss_after 2.2496
 """
 
 from types import ModuleType

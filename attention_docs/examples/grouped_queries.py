@@ -3,39 +3,14 @@
 Each head has one query and 5 keys of 3 features, with values of a single feature. Neighbouring
 heads share keys and values.
 
->>> show(steps())
-Q 4 x 3
-[[ 1 0  2]
- [ 0 2 -1]
- [ 2 1  0]
- [-1 1  1]]
-K_1 5 x 3
-[[ 1  0 1]
- [ 0  1 0]
- [ 2 -1 0]
- [-1  0 2]
- [ 1  1 1]]
-K_2 5 x 3
-[[0  1  2]
- [1  0 -1]
- [1  2  0]
- [0 -1  1]
- [2  0  1]]
-V 5 x 2
-[[ 1  0]
- [ 0  2]
- [ 3 -1]
- [-2  1]
- [ 2  4]]
+>>> show(computed(steps))
 weights 4 x 5
 [[0.2675 0.0473 0.1502 0.2675 0.2675]
  [0.0913 0.5163 0.0513 0.0513 0.2898]
  [0.0694 0.1237 0.3925 0.0219 0.3925]
  [0.6071 0.0339 0.1913 0.1074 0.0603]]
-output 4
-[0.7180 0.7223 1.4467 0.2250]
-wrong 4
-[0.7180 -0.3005 1.8586 0.2250]
+output [0.7180 0.7223 1.4467 0.2250]
+wrong [0.7180 -0.3005 1.8586 0.2250]
 """
 
 from types import ModuleType

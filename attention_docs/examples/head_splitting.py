@@ -5,39 +5,13 @@ traced. A reshape to (2, 3, 2) alone fills the first head with all of token 1 an
 reshape back without the transpose mixes the tokens likewise. The outputs are computed from a tenth
 of the entries, which keeps the softmax from saturating.
 
->>> show(steps())
-X 3 x 4
-[[1  2  3  4]
- [5  6  7  8]
- [9 10 11 12]]
-head_1 3 x 2
-[[1  2]
- [5  6]
- [9 10]]
-head_2 3 x 2
-[[ 3  4]
- [ 7  8]
- [11 12]]
-merged 3 x 4
-[[1  2  3  4]
- [5  6  7  8]
- [9 10 11 12]]
-wrong_head_1 3 x 2
-[[1 2]
- [3 4]
- [5 6]]
-wrong_head_2 3 x 2
-[[ 7  8]
- [ 9 10]
- [11 12]]
-wrong_merged 3 x 4
-[[1  2  5  6]
- [9 10  3  4]
- [7  8 11 12]]
-output 3 x 4
-[[0.5226 0.6226 0.7525 0.8525]
- [0.5817 0.6817 0.8099 0.9099]
- [0.6368 0.7368 0.8623 0.9623]]
+>>> show(computed(steps))
+head_1 [[1 2] [5 6] [9 10]]
+head_2 [[3 4] [7 8] [11 12]]
+wrong_head_1 [[1 2] [3 4] [5 6]]
+wrong_head_2 [[7 8] [9 10] [11 12]]
+wrong_merged [[1 2 5 6] [9 10 3 4] [7 8 11 12]]
+output [[0.5226 0.6226 0.7525 0.8525] [0.5817 0.6817 0.8099 0.9099] [0.6368 0.7368 0.8623 0.9623]]
 wrong_output 3 x 4
 [[0.3057 0.4057 0.9281 1.0281]
  [0.3132 0.4132 0.9354 1.0354]

@@ -9,35 +9,16 @@ the `chosen` keys. In contexts longer than `break_even`, `together` is less than
 Steps with `prompt` compare with attention that computes the keys and values of all heads, which is
 cheaper for a prompt. `indexer_share` divides the indexer's work for a key by that of both forms.
 
->>> show(steps())
-heads 1
-[128]
-index_heads 1
-[64]
-index_features 1
-[128]
-contexts 4
-[2048 8192 32768 131072]
-chosen 1
-[2048]
-dense 4
-[285.2127 1140.8507 4563.4028 18253.6110]
-indexer 4
-[16.7772 67.1089 268.4355 1073.7418]
-sparse 1
-[285.2127]
-together 4
-[301.9899 352.3215 553.6481 1358.9545]
-saving 4
-[0.9444 3.2381 8.2424 13.4321]
-break_even 1
-[2176]
-prompt_saving 4
-[0.2778 0.9524 2.4242 3.9506]
-prompt_break_even 1
-[8704]
-indexer_share 2
-[0.0588 0.2000]
+>>> show(computed(steps))
+dense [285.2127 1140.8507 4563.4028 18253.6110]
+indexer [16.7772 67.1089 268.4355 1073.7418]
+sparse [285.2127]
+together [301.9899 352.3215 553.6481 1358.9545]
+saving [0.9444 3.2381 8.2424 13.4321]
+break_even [2176]
+prompt_saving [0.2778 0.9524 2.4242 3.9506]
+prompt_break_even [8704]
+indexer_share [0.0588 0.2000]
 """
 
 from types import ModuleType

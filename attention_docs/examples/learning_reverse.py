@@ -8,15 +8,11 @@ positions alone, W_P W_Q (W_P W_K)^T / sqrt(d_k), after 100 steps.
 
 Training always uses NumPy, whatever library the steps are requested in.
 
->>> show(steps())
-step 11
-[0 10 20 30 40 50 60 70 80 90 100]
-loss 11
-[2.0278 1.8891 1.7587 1.5043 0.9256 0.2740 0.0186 0.0027 0.0011 0.0006 0.0005]
-accuracy 11
-[13 23 34 46 69 96 100 100 100 100 100]
-tokens 6
-[0 5 0 6 3 2]
+>>> show(computed(steps))
+step [0 10 20 30 40 50 60 70 80 90 100]
+loss [2.0278 1.8891 1.7587 1.5043 0.9256 0.2740 0.0186 0.0027 0.0011 0.0006 0.0005]
+accuracy [13 23 34 46 69 96 100 100 100 100 100]
+tokens [0 5 0 6 3 2]
 weights_0 6 x 6
 [[0.1624 0.1664 0.1694 0.1715 0.1711 0.1593]
  [0.1776 0.1742 0.1540 0.1588 0.1664 0.1691]

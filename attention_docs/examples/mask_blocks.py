@@ -8,15 +8,7 @@ visible pairs.
 `counts` has the number of visible pairs in each block of two queries and two keys: none in an empty
 block, four in a full one. Blocks that are neither empty nor full need the mask.
 
->>> show(steps())
-window 1
-[7]
-prefix 1
-[0]
-second 1
-[3]
-chunk 1
-[8]
+>>> show(computed(steps))
 mask 8 x 8
 [[ True False False False False False False False]
  [ True  True False False False False False False]
@@ -35,17 +27,9 @@ weights 8 x 8
  [     0      0      0 0.3333 0.3333 0.3333      0      0]
  [     0      0      0 0.2500 0.2500 0.2500 0.2500      0]
  [     0      0      0 0.2000 0.2000 0.2000 0.2000 0.2000]]
-counts 4 x 4
-[[3 0 0 0]
- [2 2 0 0]
- [0 2 3 0]
- [0 2 4 3]]
-pairs number
-21
-computed number
-8
-partial number
-7
+counts [[3 0 0 0] [2 2 0 0] [0 2 3 0] [0 2 4 3]]
+pairs 21
+partial 7
 """
 
 from types import ModuleType

@@ -10,20 +10,8 @@
 - `tree` is the mask of a tree of draft tokens: a token sees itself and its ancestors. `depth` is
   the position of each token.
 
->>> show(steps())
-X 8 x 4
-[[2 0 1 0]
- [0 1 0 2]
- [0 0 0 1]
- [1 2 0 0]
- [0 1 2 1]
- [1 0 0 1]
- [0 2 1 0]
- [0 0 1 1]]
-documents 8
-[0 0 0 1 1 1 1 1]
-positions 8
-[0 1 2 0 1 2 3 4]
+>>> show(computed(steps))
+positions [0 1 2 0 1 2 3 4]
 causal 8 x 8
 [[True False False False False False False False]
  [True  True False False False False False False]
@@ -51,16 +39,11 @@ packed 8 x 8
  [False False False  True  True  True False False]
  [False False False  True  True  True  True False]
  [False False False  True  True  True  True  True]]
-alone 4
-[0.0269 0.1082 1.1440 1.8982]
-restarted 4
-[0.0269 0.1082 1.1440 1.8982]
-running 4
-[0.0393 1.0291 1.1278 1.7193]
-open 4
-[0.3130 0.3078 0.8310 2.0630]
-turned_running 4
-[0.3465 0.8494 0.7389 0.6180]
+alone [0.0269 0.1082 1.1440 1.8982]
+restarted [0.0269 0.1082 1.1440 1.8982]
+running [0.0393 1.0291 1.1278 1.7193]
+open [0.3130 0.3078 0.8310 2.0630]
+turned_running [0.3465 0.8494 0.7389 0.6180]
 tree 6 x 6
 [[True False False False False False]
  [True  True False False False False]
@@ -68,8 +51,7 @@ tree 6 x 6
  [True  True False  True False False]
  [True  True False False  True False]
  [True False  True False False  True]]
-depth 6
-[0 1 1 2 2 2]
+depth [0 1 1 2 2 2]
 """
 
 from types import ModuleType

@@ -5,27 +5,14 @@ weights are set to zero after the softmax, no weight is left (`kept`), so it can
 its sum. If a large number is subtracted from the hidden score (`lowered`), the key still takes all
 the weight. If the score is multiplied by zero (`multiplied`), the key keeps some weight.
 
->>> show(steps())
-scores 3
-[1 2 10802]
-mask 3
-[True True False]
-large 1
-[10000]
-weights 3
-[0.2689 0.7311 0]
-kept 3
-[0 0 0]
-kept_sum number
-0
-lowered 3
-[1 2 802]
-weights_lowered 3
-[0 0 1]
-multiplied 3
-[1 2 0]
-weights_multiplied 3
-[0.2447 0.6652 0.0900]
+>>> show(computed(steps))
+weights [0.2689 0.7311 0]
+kept [0 0 0]
+kept_sum 0
+lowered [1 2 802]
+weights_lowered [0 0 1]
+multiplied [1 2 0]
+weights_multiplied [0.2447 0.6652 0.0900]
 """
 
 from types import ModuleType

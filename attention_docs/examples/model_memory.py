@@ -5,25 +5,9 @@ At first, the sizes are the sizes of Llama 3 8B. The cache holds the keys and va
 the number of multiplications, in 10^9, of Q K^T and A V in all layers for one more token with this
 cache.
 
->>> show(steps())
-layers 1
-[32]
-heads 1
-[32]
-key_heads 1
-[8]
-features 1
-[128]
-length 1
-[8192]
-number_bytes 1
-[2]
-token_kibibytes 1
-[128]
-cache_gibibytes 1
-[1]
-token 1
-[2.1475]
+>>> show(computed(steps))
+cache_gibibytes [1]
+token [2.1475]
 """
 
 from types import ModuleType

@@ -8,27 +8,9 @@ length of the published configuration.
 `mebibytes` is the memory of a text of that length. `share` is its fraction of the memory that the
 text would take if all layers attended to all keys.
 
->>> show(steps())
-full 7
-[21 18 12 12 8 61 78]
-windowed 7
-[21 18 36 0 0 0 0]
-states 7
-[0 0 0 36 24 0 0]
-heads 7
-[16 64 40 16 30 128 64]
-numbers 7
-[4096 1024 2048 1024 7680 704 704]
-window 7
-[4096 128 8192 0 0 0 0]
-state 7
-[0 0 0 524288 552960 0 0]
-context 7
-[8192 131072 131072 32768 65536 163840 202752]
-mebibytes 7
-[2016 4612.5000 7296 840 7730.6250 13420 21235.5000]
-share 7
-[0.7500 0.5005 0.2969 0.2734 0.2516 1 1]
+>>> show(computed(steps))
+mebibytes [2016 4612.5000 7296 840 7730.6250 13420 21235.5000]
+share [0.7500 0.5005 0.2969 0.2734 0.2516 1 1]
 """
 
 from types import ModuleType

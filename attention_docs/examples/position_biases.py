@@ -7,27 +7,8 @@
 - Sink: `weights_sink` are the weights of the five keys if each query also has a sink.
 - Softcap: `weights_capped_late` applies the softcap after the mask, which is a mistake.
 
->>> show(steps())
-Q 5 x 3
-[[1  0 2]
- [2  1 0]
- [0  2 1]
- [1 -1 3]
- [3  1 1]]
-K 5 x 3
-[[ 2  1 1]
- [ 0  1 2]
- [ 1 -1 0]
- [ 1  2 0]
- [-1  0 2]]
-V 5 x 2
-[[ 1  0]
- [ 0  2]
- [ 3  1]
- [-1  1]
- [ 2 -2]]
-slopes 4
-[0.2500 0.0625 0.0156 0.0039]
+>>> show(computed(steps))
+slopes [0.2500 0.0625 0.0156 0.0039]
 bias 5 x 5
 [[      0    -inf    -inf    -inf -inf]
  [-0.2500       0    -inf    -inf -inf]
@@ -52,16 +33,8 @@ weights_alibi 5 x 5
  [0.2959 0.6769 0.0272      0      0]
  [0.2548 0.5828 0.1324 0.0301      0]
  [0.6610 0.0473 0.0341 0.2476 0.0100]]
-output 5 x 2
-[[     1      0]
- [0.9097 0.1807]
- [0.4114 1.2754]
- [0.5995 1.2479]
- [0.7310 0.2431]]
-distances 12
-[0 1 2 3 4 6 8 12 16 24 32 100]
-buckets 12
-[0 1 2 3 4 4 5 6 6 7 7 7]
+output [[1 0] [0.9097 0.1807] [0.4114 1.2754] [0.5995 1.2479] [0.7310 0.2431]]
+buckets [0 1 2 3 4 4 5 6 6 7 7 7]
 reach_1 10 x 10
 [[ True False False False False False False False False False]
  [ True  True False False False False False False False False]
@@ -95,16 +68,14 @@ reach_3 10 x 10
  [False  True  True  True  True  True  True  True False False]
  [False False  True  True  True  True  True  True  True False]
  [False False False  True  True  True  True  True  True  True]]
-reach 3
-[3 5 7]
+reach [3 5 7]
 weights_sink 5 x 5
 [[0.3339      0      0      0      0]
  [0.4506 0.0448      0      0      0]
  [0.1565 0.2787 0.0087      0      0]
  [0.1943 0.3461 0.0612 0.0108      0]
  [0.6814 0.0380 0.0213 0.1205 0.0038]]
-sum_sink 5
-[0.3339 0.4954 0.4439 0.6124 0.8650]
+sum_sink [0.3339 0.4954 0.4439 0.6124 0.8650]
 capped 5 x 5
 [[1.6386 1.6386  0.5618  0.5618  1.3987]
  [1.7888 0.5618  0.5618  1.6386 -1.0415]

@@ -2,17 +2,9 @@
 
 The printed weights are wrong, and no row of the printed output follows even from them.
 
->>> show(steps())
-weights 3 x 3
-[[0.1060 0.4470 0.4470]
- [0.4470 0.1060 0.4470]
- [0.2110 0.2110 0.5770]]
-row_sums 3
-[1 1 0.9990]
-output 3 x 2
-[[1.1060 1.7880]
- [1.7880 1.1060]
- [1.5760 1.5760]]
+>>> show(computed(steps))
+row_sums [1 1 0.9990]
+output [[1.1060 1.7880] [1.7880 1.1060] [1.5760 1.5760]]
 """
 
 from types import ModuleType

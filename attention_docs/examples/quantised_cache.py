@@ -11,65 +11,25 @@ token, the last two with `V_by_token`.
 caches, and `epsilon` and `epsilon_by_token` bound them. `output_error` is the error of both
 features of the output with keys by channel, and `output_bound` bounds it.
 
->>> show(steps())
-bits 1
-[4]
-levels 1
-[7]
-Q 1 x 4
-[[2 1 1 0]]
-K 4 x 4
-[[ 1 -2  0 20]
- [ 3  1 -1 21]
- [-1  5  1 18]
- [ 2  0  3 22]]
-V 4 x 2
-[[ 3 -1]
- [ 1  5]
- [ 6  2]
- [-4  3]]
-scales 4
-[0.4286 0.7143 0.4286 3.1429]
-codes 4 x 4
-[[ 2 -3  0 6]
- [ 7  1 -2 7]
- [-2  7  2 6]
- [ 5  0  7 7]]
+>>> show(computed(steps))
+levels [7]
+scales [0.4286 0.7143 0.4286 3.1429]
+codes [[2 -3 0 6] [7 1 -2 7] [-2 7 2 6] [5 0 7 7]]
 K_by_channel 4 x 4
 [[ 0.8571 -2.1429       0 18.8571]
  [      3  0.7143 -0.8571      22]
  [-0.8571       5  0.8571 18.8571]
  [ 2.1429       0       3      22]]
-K_by_token 4 x 4
-[[     0 -2.8571      0 20]
- [     3       0      0 21]
- [     0  5.1429      0 18]
- [3.1429       0 3.1429 22]]
-V_by_token 4 x 2
-[[     3 -0.8571]
- [0.7143       5]
- [     6  1.7143]
- [    -4  2.8571]]
-weights 3 x 4
-[[0.0162 0.3261 0.1200 0.5377]
- [0.0123 0.2849 0.1209 0.5819]
- [0.0017 0.1386 0.0903 0.7695]]
-outputs 3 x 2
-[[-1.0560 3.4673]
- [-1.3620 3.2838]
- [-2.4324 3.0448]]
-epsilon number
-0.5000
-score_error number
-0.2143
-epsilon_by_token number
-3.1429
-score_error_by_token number
-1.4286
-output_error 2
-[0.3059 0.1836]
-output_bound 2
-[6.0050 6.4422]
+K_by_token [[0 -2.8571 0 20] [3 0 0 21] [0 5.1429 0 18] [3.1429 0 3.1429 22]]
+V_by_token [[3 -0.8571] [0.7143 5] [6 1.7143] [-4 2.8571]]
+weights [[0.0162 0.3261 0.1200 0.5377] [0.0123 0.2849 0.1209 0.5819] [0.0017 0.1386 0.0903 0.7695]]
+outputs [[-1.0560 3.4673] [-1.3620 3.2838] [-2.4324 3.0448]]
+epsilon 0.5000
+score_error 0.2143
+epsilon_by_token 3.1429
+score_error_by_token 1.4286
+output_error [0.3059 0.1836]
+output_bound [6.0050 6.4422]
 """
 
 import math

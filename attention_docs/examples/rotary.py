@@ -10,15 +10,9 @@ The last five steps compare the angles at the last position in training with the
 position of a text that is four times as long: as they are, interpolated, and with a larger base
 (NTK-aware).
 
->>> show(steps())
-q 6
-[2 1 0 -1 1 3]
-k 6
-[1.3000 -1 2 1 0 2]
-frequencies 3
-[1 0.2500 0.0625]
-wavelengths 3
-[6.2832 25.1327 100.5310]
+>>> show(computed(steps))
+frequencies [1 0.2500 0.0625]
+wavelengths [6.2832 25.1327 100.5310]
 Q_rotated 4 x 6
 [[      2       1      0      -1      1      3]
  [ 0.2391  2.2232 0.2474 -0.9689 0.8107 3.0566]
@@ -35,23 +29,17 @@ scores 4 x 5
  [3.7267 6.6000 8.0410 6.2022  2.3088]
  [2.6173 3.7267 6.6000 8.0410  6.2022]
  [4.8496 2.6173 3.7267 6.6000  8.0410]]
-order 6
-[0 2 4 1 3 5]
+order [0 2 4 1 3 5]
 scores_of_halves 4 x 5
 [[6.6000 3.2344 1.6777 3.5502 7.3677]
  [8.5334 6.6000 3.2344 1.6777 3.5502]
  [7.1418 8.5334 6.6000 3.2344 1.6777]
  [3.6081 7.1418 8.5334 6.6000 3.2344]]
-ntk_base number
-512
-last_angles 3
-[15 3.7500 0.9375]
-longer_angles 3
-[63 15.7500 3.9375]
-interpolated_angles 3
-[15.7500 3.9375 0.9844]
-ntk_angles 3
-[63 7.8750 0.9844]
+ntk_base 512
+last_angles [15 3.7500 0.9375]
+longer_angles [63 15.7500 3.9375]
+interpolated_angles [15.7500 3.9375 0.9844]
+ntk_angles [63 7.8750 0.9844]
 """
 
 import math

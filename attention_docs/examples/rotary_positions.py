@@ -4,23 +4,11 @@ The query and the key are the same as in `rotary`, with pairs of neighbouring fe
 and `k_turned` have a row for each of the three pairs, `products` are the dot products of the pairs,
 and `score` is their sum.
 
->>> show(steps())
-query_position 1
-[1]
-key_position 1
-[3]
-q_turned 3 x 2
-[[0.2391  2.2232]
- [0.2474 -0.9689]
- [0.8107  3.0566]]
-k_turned 3 x 2
-[[-1.1459 1.1734]
- [ 0.7817 2.0950]
- [-0.3728 1.9649]]
-products 3
-[2.3348 -1.8364 5.7038]
-score number
-6.2022
+>>> show(computed(steps))
+q_turned [[0.2391 2.2232] [0.2474 -0.9689] [0.8107 3.0566]]
+k_turned [[-1.1459 1.1734] [0.7817 2.0950] [-0.3728 1.9649]]
+products [2.3348 -1.8364 5.7038]
+score 6.2022
 """
 
 from types import ModuleType

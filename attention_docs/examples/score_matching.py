@@ -3,19 +3,7 @@
 Query 1 looks like keys 1, 2, 4 and 5 (a large second feature). Queries 2 to 5 look like key 3 (a
 large third feature). `matches` marks the scores of at least one half.
 
->>> show(steps())
-Q 5 x 6
-[[0 0.9000 0.1000 0 0 0]
- [0      0      1 0 0 0]
- [0      0      1 0 0 0]
- [0      0      1 0 0 0]
- [0      0      1 0 0 0]]
-K 5 x 6
-[[0      1      0 0 0 0]
- [0      1      0 0 0 0]
- [0 0.1000 0.9000 0 0 0]
- [0      1      0 0 0 0]
- [0      1      0 0 0 0]]
+>>> show(computed(steps))
 scores 5 x 5
 [[0.9000 0.9000 0.1800 0.9000 0.9000]
  [     0      0 0.9000      0      0]
@@ -28,8 +16,7 @@ matches 5 x 5
  [False False  True False False]
  [False False  True False False]
  [False False  True False False]]
-query_1_meets_key_3 6
-[0 0.0900 0.0900 0 0 0]
+query_1_meets_key_3 [0 0.0900 0.0900 0 0 0]
 scaled 5 x 5
 [[0.3674 0.3674 0.0735 0.3674 0.3674]
  [     0      0 0.3674      0      0]

@@ -23,49 +23,27 @@ With features of standard deviation 2 (each score four times as large) the varia
 keys k = rho q + sqrt(1 - rho^2) noise, noise of variance 1, so correlated by rho = 1/2 with their
 queries, it is (1 + rho^2) d around the mean rho d: the proofs need independence.
 
->>> show(steps())
-d 4
-[4 16 64 256]
-pairs number
-8000
-mean 4
-[0.0176 -0.0064 -0.0618 -0.0188]
-mean_error 4
-[0.0224 0.0447 0.0894 0.1789]
-mean_errors_away 4
-[0.7874 -0.1434 -0.6911 -0.1053]
-variance 4
-[4.0596 16.3101 63.5917 253.2686]
-variance_error 4
-[0.0837 0.2757 1.0354 4.0714]
-variance_errors_away 4
-[0.7123 1.1248 -0.3943 -0.6709]
-variance_of_scaled 4
-[1.0149 1.0194 0.9936 0.9893]
-kurtosis 4
-[1.4929 0.4379 0.0262 0.1150]
-kurtosis_exact 4
-[1.5000 0.3750 0.0938 0.0234]
-kurtosis_error_of_a_normal number
-0.0548
-beyond_3 4
-[0.0115 0.0056 0.0026 0.0039]
-beyond_3_exact 4
-[0.0099 0.0049 0.0033 0.0029]
-beyond_3_of_a_normal number
-0.0027
-variance_sigma_2 4
-[64.9536 260.9616 1017.4680 4052.2980]
-variance_sigma_2_exact 4
-[64 256 1024 4096]
-mean_correlated 4
-[1.9928 7.9791 31.9329 127.8292]
-mean_correlated_exact 4
-[2 8 32 128]
-variance_correlated 4
-[5.0381 20.2901 78.7424 316.9966]
-variance_correlated_exact 4
-[5 20 80 320]
+>>> show(computed(steps))
+d [4 16 64 256]
+mean [0.0176 -0.0064 -0.0618 -0.0188]
+mean_error [0.0224 0.0447 0.0894 0.1789]
+mean_errors_away [0.7874 -0.1434 -0.6911 -0.1053]
+variance [4.0596 16.3101 63.5917 253.2686]
+variance_error [0.0837 0.2757 1.0354 4.0714]
+variance_errors_away [0.7123 1.1248 -0.3943 -0.6709]
+variance_of_scaled [1.0149 1.0194 0.9936 0.9893]
+kurtosis [1.4929 0.4379 0.0262 0.1150]
+kurtosis_exact [1.5000 0.3750 0.0938 0.0234]
+kurtosis_error_of_a_normal 0.0548
+beyond_3 [0.0115 0.0056 0.0026 0.0039]
+beyond_3_exact [0.0099 0.0049 0.0033 0.0029]
+beyond_3_of_a_normal 0.0027
+variance_sigma_2 [64.9536 260.9616 1017.4680 4052.2980]
+variance_sigma_2_exact [64 256 1024 4096]
+mean_correlated [1.9928 7.9791 31.9329 127.8292]
+mean_correlated_exact [2 8 32 128]
+variance_correlated [5.0381 20.2901 78.7424 316.9966]
+variance_correlated_exact [5 20 80 320]
 """
 
 import math

@@ -10,41 +10,20 @@ stable one finds three equal scores: uniform weights over keys that should be hi
 row whose two visible scores lie below the fill value of the third: the hidden position gets all the
 weight. `beyond_right` has minus infinity in its place.
 
->>> show(steps())
-largest_exponent number
-709.7827
-largest_exponent_float32 number
-88.7228
-small 3
-[1 0 -1]
-small_naive 3
-[0.6652 0.2447 0.0900]
-small_stable 3
-[0.6652 0.2447 0.0900]
-large 3
-[711 710 709]
-large_powers 3
-[inf inf 8.2184e+307]
-large_naive 3
-[nan nan 0]
-large_stable 3
-[0.6652 0.2447 0.0900]
-filled 3
-[-1.0000e+09 -1.0000e+09 -1.0000e+09]
-filled_powers 3
-[0 0 0]
-filled_naive 3
-[nan nan nan]
-filled_stable 3
-[0.3333 0.3333 0.3333]
-hidden_stable 3
-[0 0 0]
-beyond 3
-[-3.0000e+09 -2.0000e+09 -1.0000e+09]
-beyond_stable 3
-[0 0 1]
-beyond_right 3
-[0 1 0]
+>>> show(computed(steps))
+largest_exponent 709.7827
+largest_exponent_float32 88.7228
+small_naive [0.6652 0.2447 0.0900]
+small_stable [0.6652 0.2447 0.0900]
+large_powers [inf inf 8.2184e+307]
+large_naive [nan nan 0]
+large_stable [0.6652 0.2447 0.0900]
+filled_powers [0 0 0]
+filled_naive [nan nan nan]
+filled_stable [0.3333 0.3333 0.3333]
+hidden_stable [0 0 0]
+beyond_stable [0 0 1]
+beyond_right [0 1 0]
 """
 
 from types import ModuleType

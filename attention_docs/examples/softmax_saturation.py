@@ -6,31 +6,18 @@ factor, small gaps and large ones alike. The softmax does not: with the factor 1
 differences of weights grow and the large one shrinks. `largest_slopes` are derivatives with respect
 to the multiplied scores, `largest_slopes_by_z` with respect to z.
 
->>> show(steps())
-z 4
-[1 2 4 8]
-z_divided 4
-[0.2500 0.5000 1 2]
-z_times_four 4
-[4 8 16 32]
-gaps 3
-[1 2 4]
-gaps_divided 3
-[0.2500 0.5000 1]
-ratios 3
-[2.7183 7.3891 54.5982]
-ratios_divided 3
-[1.2840 1.6487 2.7183]
-weights_divided 4
-[0.0985 0.1264 0.2085 0.5666]
-weights 4
-[0.0009 0.0024 0.0179 0.9788]
-weights_times_four 4
-[6.9e-13 3.8e-11 1.1e-07 1.0000]
-differences 3
-[0.0015 0.0155 0.9608]
-differences_divided 3
-[0.0280 0.0820 0.3582]
+>>> show(computed(steps))
+z_divided [0.2500 0.5000 1 2]
+z_times_four [4 8 16 32]
+gaps [1 2 4]
+gaps_divided [0.2500 0.5000 1]
+ratios [2.7183 7.3891 54.5982]
+ratios_divided [1.2840 1.6487 2.7183]
+weights_divided [0.0985 0.1264 0.2085 0.5666]
+weights [0.0009 0.0024 0.0179 0.9788]
+weights_times_four [6.9e-13 3.8e-11 1.1e-07 1.0000]
+differences [0.0015 0.0155 0.9608]
+differences_divided [0.0280 0.0820 0.3582]
 jacobian_divided 4 x 4
 [[ 0.0888 -0.0124 -0.0205 -0.0558]
  [-0.0124  0.1104 -0.0264 -0.0716]
@@ -46,12 +33,8 @@ jacobian_times_four 4 x 4
  [-2.6e-23  3.8e-11 -4.2e-18 -3.8e-11]
  [-7.8e-20 -4.2e-18  1.1e-07 -1.1e-07]
  [-6.9e-13 -3.8e-11 -1.1e-07  1.1e-07]]
-factors 3
-[0.2500 1 4]
-largest_slopes 3
-[0.2456 0.0208 1.1e-07]
-largest_slopes_by_z 3
-[0.0614 0.0208 4.5e-07]
+largest_slopes [0.2456 0.0208 1.1e-07]
+largest_slopes_by_z [0.0614 0.0208 4.5e-07]
 """
 
 from types import ModuleType

@@ -5,23 +5,13 @@ d = 3 they are the scores of the course. A softmax with a temperature divides it
 temperature. `slope` and `slope_unscaled` are the derivatives of the weight of "pass" with respect
 to the input of the softmax.
 
->>> show(steps())
-d 1
-[12]
-temperature 1
-[1]
-scores 5
-[0 12 0 0 0]
-weights_unscaled 5
-[6.1e-06 1.0000 6.1e-06 6.1e-06 6.1e-06]
-slope_unscaled 1
-[2.5e-05]
-scaled 5
-[0 3.4641 0 0 0]
-weights 5
-[0.0278 0.8887 0.0278 0.0278 0.0278]
-slope 1
-[0.0989]
+>>> show(computed(steps))
+scores [0 12 0 0 0]
+weights_unscaled [6.1e-06 1.0000 6.1e-06 6.1e-06 6.1e-06]
+slope_unscaled [2.5e-05]
+scaled [0 3.4641 0 0 0]
+weights [0.0278 0.8887 0.0278 0.0278 0.0278]
+slope [0.0989]
 """
 
 from types import ModuleType

@@ -10,35 +10,17 @@ The repeated case shows the difference. All features of a query are the same num
 features of its key: the features are no longer independent of each other, the score is d q k, and
 its variance is d^2. The published formula, averaged over many pairs, still gives about d.
 
->>> show(steps())
-one_score number
--78.1205
-mean_of_products number
--0.0078
-source_variance number
-9610.9550
-d number
-10000
-standard_deviation_of_source_variance number
-282.8427
-printed_score number
-29.8991
-printed_score_deviations number
-0.2990
-printed_variance number
-10317.4025
-printed_variance_deviations number
-1.1222
-repeated_d number
-16
-repeated_source_variance number
-15.2823
-repeated_source_variance_expected number
-15
-repeated_variance number
-260.8044
-repeated_variance_exact number
-256
+>>> show(computed(steps))
+one_score -78.1205
+mean_of_products -0.0078
+source_variance 9610.9550
+standard_deviation_of_source_variance 282.8427
+printed_score_deviations 0.2990
+printed_variance_deviations 1.1222
+repeated_source_variance 15.2823
+repeated_source_variance_expected 15
+repeated_variance 260.8044
+repeated_variance_exact 256
 """
 
 import math

@@ -9,56 +9,16 @@ eight pieces, whose states are merged from the first to the last and rounded to 
 `last_first` merges four pieces from the last to the first. `bfloat16_outputs` are rounded to
 bfloat16 instead, and `mixed_outputs` as well, but from states in float32.
 
->>> show(steps())
-numbers 4
-[2048 1 1 1]
-forward number
-2048
-in_pairs number
-2050
-backward number
-2052
-Q 1 x 1
-[[1]]
-K 8 x 1
-[[ 0]
- [ 1]
- [ 0]
- [ 2]
- [ 2]
- [ 0]
- [-1]
- [ 0]]
-V 8 x 2
-[[ 4  0]
- [-3  3]
- [ 0  5]
- [ 0  1]
- [ 4  1]
- [ 4  6]
- [ 5 -2]
- [ 2  0]]
-exact 2
-[1.5203 1.5183]
-outputs 4 x 2
-[[1.5205 1.5186]
- [1.5205 1.5186]
- [1.5205 1.5195]
- [1.5205 1.5205]]
-totals 4
-[2.9590 2.9590 2.9590 2.9570]
-last_first 2
-[1.5195 1.5176]
-bfloat16_outputs 4 x 2
-[[1.5234 1.5234]
- [1.5156 1.5156]
- [1.5234 1.5234]
- [1.5156 1.5156]]
-mixed_outputs 4 x 2
-[[1.5234 1.5156]
- [1.5234 1.5156]
- [1.5234 1.5156]
- [1.5234 1.5156]]
+>>> show(computed(steps))
+forward 2048
+in_pairs 2050
+backward 2052
+exact [1.5203 1.5183]
+outputs [[1.5205 1.5186] [1.5205 1.5186] [1.5205 1.5195] [1.5205 1.5205]]
+totals [2.9590 2.9590 2.9590 2.9570]
+last_first [1.5195 1.5176]
+bfloat16_outputs [[1.5234 1.5234] [1.5156 1.5156] [1.5234 1.5234] [1.5156 1.5156]]
+mixed_outputs [[1.5234 1.5156] [1.5234 1.5156] [1.5234 1.5156] [1.5234 1.5156]]
 """
 
 import math

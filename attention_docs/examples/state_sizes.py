@@ -6,21 +6,13 @@ and the other layers, which keep a state for each value head in 32 bits. `state`
 layer is larger than a state. `hybrid` and `attention_only` are MiB at each of the `contexts`: for
 the model as it is, and if all its layers had attention.
 
->>> show(steps())
-layers 2
-[12 36]
-state 1
-[2097152]
-cache_per_token 1
-[2048]
-break_even 1
-[1024]
-contexts 5
-[1024 4096 16384 65536 262144]
-hybrid 5
-[96 168 456 1608 6216]
-attention_only 5
-[96 384 1536 6144 24576]
+>>> show(computed(steps))
+layers [12 36]
+state [2097152]
+cache_per_token [2048]
+break_even [1024]
+hybrid [96 168 456 1608 6216]
+attention_only [96 384 1536 6144 24576]
 """
 
 from types import ModuleType

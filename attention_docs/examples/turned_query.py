@@ -1,24 +1,10 @@
 """One query among three keys in a plane, and its output among their values.
 
->>> show(steps())
-Q 1 x 2
-[[1 1]]
-K 3 x 2
-[[      2  0.5000]
- [-0.5000       2]
- [-1.5000 -1.5000]]
-V 3 x 2
-[[     2 -1]
- [0.5000  2]
- [    -2 -1]]
-scores 1 x 3
-[[2.5000 1.5000 -3]]
-scaled 1 x 3
-[[1.7678 1.0607 -2.1213]]
-weights 1 x 3
-[[0.6607 0.3258 0.0135]]
-output 1 x 2
-[[1.4573 -0.0227]]
+>>> show(computed(steps))
+scores [[2.5000 1.5000 -3]]
+scaled [[1.7678 1.0607 -2.1213]]
+weights [[0.6607 0.3258 0.0135]]
+output [[1.4573 -0.0227]]
 """
 
 from types import ModuleType

@@ -4,46 +4,9 @@ Inputs, queries and keys are the same as in `self_attention`, so the weights are
 column more, so values and outputs are points in space. The outputs lie in the triangle of the
 values, and their first two features are the same as in `self_attention`.
 
->>> show(steps())
-X 3 x 4
-[[1 0 1 0]
- [0 1 0 1]
- [1 1 1 1]]
-W_Q 4 x 2
-[[1 0]
- [0 1]
- [1 0]
- [0 1]]
-W_K 4 x 2
-[[0 1]
- [1 0]
- [0 1]
- [1 0]]
-W_V 4 x 3
-[[1 0 0]
- [0 1 1]
- [1 0 0]
- [0 1 0]]
-Q 3 x 2
-[[2 0]
- [0 2]
- [2 2]]
-K 3 x 2
-[[0 2]
- [2 0]
- [2 2]]
-V 3 x 3
-[[2 0 0]
- [0 2 1]
- [2 2 1]]
-weights 3 x 3
-[[0.0287 0.4856 0.4856]
- [0.4856 0.0287 0.4856]
- [0.0529 0.0529 0.8943]]
-output 3 x 3
-[[1.0287 1.9426 0.9713]
- [1.9426 1.0287 0.5144]
- [1.8943 1.8943 0.9471]]
+>>> show(computed(steps))
+V [[2 0 0] [0 2 1] [2 2 1]]
+output [[1.0287 1.9426 0.9713] [1.9426 1.0287 0.5144] [1.8943 1.8943 0.9471]]
 """
 
 from types import ModuleType

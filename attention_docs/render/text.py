@@ -8,12 +8,15 @@ import numpy as np
 from attention_docs.arrays import Array, to_displayable
 from attention_docs.render.numbers import number
 
+LINE_LENGTH = 100
+
 
 def show(result: Array | Mapping[str, Array]) -> None:
     """Print a number, an array, or the named steps of an example.
 
     Numbers are rounded as on the pages: to four decimals, but an integer has none, and a number
-    that would round to zero is written with an exponent.
+    that would round to zero is written with an exponent. A named array is on one line if it fits.
+    Otherwise the name is followed by the shape, and each row has a line.
 
     Args:
         result: an array of any library, a number, or a mapping or named tuple of arrays.
@@ -25,12 +28,12 @@ def show(result: Array | Mapping[str, Array]) -> None:
         >>> show(np.array([[0.5, 1.0], [1e-9, 0.0]]))
         [[ 0.5000 1]
          [1.0e-09 0]]
-        >>> show(attention_steps(np.eye(2), np.eye(2), np.eye(2)))  # doctest: +ELLIPSIS
-        scores 2 x 2
-        [[1 0]
-         [0 1]]
-        scaled 2 x 2
-        ...
+        >>> show({"loss": 0.25, "mask": causal_mask(2, 2), "V": np.full((2, 7), -12.5)})
+        loss 0.2500
+        mask [[True False] [True True]]
+        V 2 x 7
+        [[-12.5000 -12.5000 -12.5000 -12.5000 -12.5000 -12.5000 -12.5000]
+         [-12.5000 -12.5000 -12.5000 -12.5000 -12.5000 -12.5000 -12.5000]]
     """
     print(as_text(result))
 
@@ -41,8 +44,12 @@ def as_text(result: Array | Mapping[str, Array]) -> str:
         lines = []
         for name, value in flattened(result):
             array = to_displayable(f"result[{name!r}]", value)
-            shape = " x ".join(map(str, array.shape)) or "number"
-            lines += [f"{name} {shape}", as_text(array)]
+            text = as_text(array)
+            line = f"{name} {' '.join(text.split()).replace('[ ', '[')}"
+            if len(line) <= LINE_LENGTH:
+                lines.append(line)
+            else:
+                lines += [f"{name} {' x '.join(map(str, array.shape))}", text]
         return "\n".join(lines)
     return _format_array(to_displayable("result", result), indent=1)
 

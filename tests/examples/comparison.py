@@ -139,29 +139,10 @@ def is_from_package(value):
     return module is not None and module.__name__.split(".")[0] == "attention_docs"
 
 
-def with_dependencies(module):
-    """Return the modules of all examples that an example imports from, and then its own."""
-    example_names = {f"{examples.__name__}.{name}" for name in examples.names()}
-    imported = {
-        inspect.getmodule(value)
-        for value in vars(module).values()
-        if callable(value) or inspect.ismodule(value)
-    }
-    dependencies = [
-        dependency
-        for dependency in imported - {module, None}
-        if dependency.__name__ in example_names
-    ]
-    modules = []
-    for dependency in sorted(dependencies, key=str):
-        modules += with_dependencies(dependency)
-    return [*dict.fromkeys(modules), module]
-
-
 def literals(example):
     """Return the literals of an example by name: lists and numbers."""
     by_name = {}
-    for module in with_dependencies(examples.load(example)):
+    for module in examples.with_imported(examples.load(example)):
         by_name |= {name: value for name, value in vars(module).items() if is_literal(value)}
     return by_name
 
@@ -197,7 +178,7 @@ def patched_literals(example, changes):
     By `id`, because one example may import a literal of another.
     """
     with contextlib.ExitStack() as stack:
-        for module in with_dependencies(examples.load(example)):
+        for module in examples.with_imported(examples.load(example)):
             for name, value in list(vars(module).items()):
                 if id(value) in changes:
                     stack.enter_context(patch.object(module, name, changes[id(value)]))

@@ -1,12 +1,12 @@
 """The command line: output, exit status and error messages."""
 
-import importlib.util
+import importlib
 import inspect
 import json
 import os
-import runpy
 import subprocess
 import sys
+from unittest.mock import Mock
 
 import array_api_strict
 import numpy
@@ -25,9 +25,11 @@ def test_list_prints_names_and_titles_in_columns(capsys):
         assert line == f"{name:<{width}}  {examples.load(name).TITLE}"
 
 
-def test_show_prints_the_committed_digits(capsys):
+def test_show_prints_every_step(capsys):
     assert main(["show", "self_attention"]) == 0
-    assert capsys.readouterr().out == examples.expected("self_attention") + "\n"
+    inputs, _, computed = capsys.readouterr().out.partition("\nQ ")
+    assert [line.split()[0] for line in inputs.splitlines()] == ["X", "W_Q", "W_K", "W_V"]
+    assert f"Q {computed}" == examples.expected("self_attention") + "\n"
 
 
 CODE = inspect.getsource(examples.load("self_attention"))
@@ -56,8 +58,9 @@ def write_example(tmp_path, monkeypatch):
 def test_show_writes_digits_to_the_docstring_alone(name, code, write_example):
     file = write_example(name, code)
     assert main(["show", name, "--write"]) == 0
-    written = runpy.run_path(str(file))
-    assert written["__doc__"].endswith(f"\n>>> show(steps())\n{as_text(written['steps']())}\n")
+    example = importlib.reload(examples.load(name))
+    digits = as_text(examples.computed(example.steps))
+    assert example.__doc__.endswith(f"\n>>> show(computed(steps))\n{digits}\n")
     assert file.read_text("utf-8").partition('"""\n')[2] == code.partition('"""\n')[2]
 
 
@@ -66,14 +69,14 @@ def test_show_writes_digits_to_the_docstring_alone(name, code, write_example):
     [
         ("no_doctest", "", "[]"),
         ("other_doctest", ">>> show(Q)", "['show(Q)']"),
-        ("two_doctests", ">>> Q\n>>> show(steps())", "['Q', 'show(steps())']"),
+        ("two_doctests", ">>> Q\n>>> show(computed(steps))", "['Q', 'show(computed(steps))']"),
     ],
 )
 def test_show_refuses_to_write_to_other_doctests(name, doctest, found, write_example, capsys):
-    write_example(name, CODE.replace(">>> show(steps())", doctest))
+    write_example(name, CODE.replace(">>> show(computed(steps))", doctest))
     assert main(["show", name, "--write"]) == 2
     assert capsys.readouterr().err == (
-        f"attention_docs: doctests of {name} are {found}; expected ['show(steps())']\n"
+        f"attention_docs: doctests of {name} are {found}; expected ['show(computed(steps))']\n"
     )
 
 
@@ -115,20 +118,16 @@ def test_verify_fails_if_a_digit_differs(three_examples, capsys, monkeypatch):
 
 
 def test_selected_backend_computes(three_examples, monkeypatch):
-    used_libraries, original_steps = [], examples.steps
-
-    def recording_steps(name, xp):
-        used_libraries.append(xp)
-        return original_steps(name, xp)
-
-    monkeypatch.setattr(examples, "steps", recording_steps)
+    for name in ("steps", "computed"):
+        monkeypatch.setattr(examples, name, Mock(wraps=getattr(examples, name)))
     # Another library stands in for CuPy, which needs a GPU.
     monkeypatch.setattr(__main__, "backend", {"numpy": numpy, "cupy": array_api_strict}.get)
     main(["show", "self_attention", "--backend", "cupy"])
     main(["verify", "--backend", "cupy"])
-    assert set(used_libraries) == {array_api_strict}
+    calls = examples.steps.call_args_list + examples.computed.call_args_list
+    assert {call.args[1] for call in calls} == {array_api_strict}
     main(["show", "self_attention", "--backend", "numpy"])
-    assert used_libraries[-1] is numpy
+    assert examples.steps.call_args.args[1] is numpy
 
 
 def test_unknown_example_error_lists_all_names(capsys):

@@ -14,8 +14,8 @@ BLOCK = """\
 <section class="provenance" data-of="{name}">
 {button}{hint}<details class="info">
 <summary{label}>{summary}</summary>
-<p>Each time this site is built, {file} computes them, and its doctest compares every digit. \
-This command prints them:</p>
+<p>Each time this site is built, {file} computes them, and its doctest compares every digit \
+that is neither an input nor another example's. This command prints them all:</p>
 {command}
 <p>Source: {source}.{report}</p>
 {definition}{numpy}{latex}\

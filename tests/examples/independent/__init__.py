@@ -2,7 +2,6 @@
 
 import importlib
 import pkgutil
-import re
 
 from attention_docs import examples
 from tests.examples.comparison import COMPUTATIONS
@@ -17,19 +16,10 @@ for module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{module.name}")
 
 
-def step_names(name):
-    """Return the names of an example's steps from its docstring, without computing them."""
-    return set(re.findall(r"^([A-Za-z]\w*)", examples.expected(name), re.M))
-
-
-def has_one_head(name):
-    """Whether an example has the steps of one head, and no other steps."""
-    optional_steps = INPUTS | {"scores", "scaled"}
-    return ONE_HEAD_STEPS <= step_names(name) <= ONE_HEAD_STEPS | optional_steps
-
-
 def computations_of(name):
     """Return the independent computations of an example."""
-    if has_one_head(name) and not COMPUTATIONS[name]:
-        return [steps_of_one_head(step_names(name) - INPUTS)]
-    return COMPUTATIONS[name]
+    if COMPUTATIONS[name]:
+        return COMPUTATIONS[name]
+    steps = examples.steps(name).keys() - INPUTS
+    has_one_head = ONE_HEAD_STEPS <= steps <= ONE_HEAD_STEPS | {"scores", "scaled"}
+    return [steps_of_one_head(steps)] if has_one_head else []
