@@ -56,10 +56,6 @@ class Guard(NamedTuple):
 def graph(name: str) -> dict[str, Any]:
     """Return the graph of an example.
 
-    Raises:
-        UnknownOperationError: if the example applies an operation that cannot be recorded.
-        LiteralError: if an edit would not reach everything that is computed from a literal.
-
     >>> example = graph("self_attention")
     >>> example["inputs"], [scope["call"] for scope in example["scopes"]]
     (['X', 'W_Q', 'W_K', 'W_V'], ['attention_steps', 'softmax'])
@@ -99,8 +95,6 @@ class PrunedGraph:
     """The nodes of a recording that the page needs, with new indices.
 
     Attributes:
-        name: the name of the example.
-        recording: the recording of the example.
         nodes: the nodes of the recording, followed by the nodes that only error messages need.
         representative: for each node, the index of the first node that computes the same.
         ancestors: for each node, the indices of the nodes it is computed from, and its own, each
@@ -227,7 +221,6 @@ class PrunedGraph:
         """Append the nodes of a refusal, and return it with their new indices.
 
         Args:
-            refusal: the error, if any.
             node_count: the number of nodes before the read that leads to it, whose indices remain.
         """
         if refusal is None:
@@ -379,5 +372,4 @@ def shortest_numbers(value: Any) -> Any:
 
 
 def to_json(graph: Mapping[str, Any]) -> str:
-    """Return a graph as JSON without spaces."""
     return json.dumps(graph, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

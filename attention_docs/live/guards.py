@@ -22,7 +22,6 @@ class Refusal(NamedTuple):
     """The error that a flipped answer leads to.
 
     Attributes:
-        error: the name of the error's class.
         message: the message in pieces: strings, and placeholders for what depends on the numbers.
         nodes: the operations recorded after the answer, which the placeholders need; their indices
             follow the indices of the nodes before the answer.
@@ -35,10 +34,6 @@ class Refusal(NamedTuple):
 
 def find_refusal(name: str, read_index: int) -> Refusal | None:
     """Return the error that an example raises if the answer of one of its reads is flipped.
-
-    Args:
-        name: the name of the example.
-        read_index: the index of the read on the tape.
 
     Returns:
         The error, or None if Python takes another branch without an error of the example.

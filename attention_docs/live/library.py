@@ -72,9 +72,6 @@ class Node(NamedTuple):
     """One recorded operation.
 
     Attributes:
-        operation: its name in the array API standard.
-        inputs: the indices of the nodes that it was applied to.
-        attributes: its other arguments, by name, as JSON values.
         literal: for `asarray`, the list or array in the code of the example.
     """
 
@@ -88,8 +85,6 @@ class Read(NamedTuple):
     """A conversion of an array to a Python scalar, which may steer the control flow.
 
     Attributes:
-        node: the index of the array's node.
-        answer: the scalar.
         node_count: the number of nodes on the tape at that moment.
     """
 
@@ -135,10 +130,6 @@ class Tape:
         """Record numbers that come from no operation.
 
         Pages show matrices, so an array with more than two axes becomes a stack of matrices.
-
-        Args:
-            numbers: a number, list or array in the code of the example.
-            value: the numbers as a NumPy array.
         """
         if value.ndim > 2:
             arrays = [
@@ -156,12 +147,7 @@ class Tape:
     def apply(
         self, operation: str, function: Callable[..., Any], *arguments: Any, **attributes: Any
     ) -> "RecordedArray":
-        """Compute an operation with a function of NumPy, and record it.
-
-        Raises:
-            UnknownOperationError: if an argument is neither a recorded array nor a number; the
-                message names the operation.
-        """
+        """Compute an operation with a function of NumPy, and record it."""
         dtypes = [array.dtype for array in arguments if isinstance(array, RecordedArray)]
         inputs = [self._input_node(argument, dtypes, operation) for argument in arguments]
         value = function(*map(unwrap, arguments), **attributes)
@@ -198,12 +184,7 @@ class Tape:
 
 
 class RecordedArray:
-    """A NumPy array with its node on the tape; has the array attributes of the standard.
-
-    Attributes:
-        value: the NumPy array.
-        node: the index of its node on the tape.
-    """
+    """A NumPy array with its node on the tape; has the array attributes of the standard."""
 
     # Makes NumPy defer to our operators, whose error for a NumPy array names the operation.
     __array_ufunc__ = None
@@ -285,14 +266,11 @@ def _operator(name: str, operation: str, *, reflected: bool = False) -> Callable
     """Return the method of `RecordedArray` for a Python operator, such as `__add__` for `add`.
 
     Args:
-        name: the name of the operator in the module `operator`.
-        operation: the name of the operation in the standard.
         reflected: whether it is the method of the right operand, such as `__radd__`.
     """
     function = getattr(operator, f"__{name}__")
 
     def method(*operands: Any) -> RecordedArray:
-        """Apply the operation to `self` and, if it is binary, the other operand."""
         tape = operands[0].tape
         operands_in_order = reversed(operands) if reflected else operands
         result: RecordedArray = tape.apply(operation, function, *operands_in_order)
@@ -376,11 +354,7 @@ class Namespace(ModuleType):
         return self._operation("sum", array)
 
     def asarray(self, numbers: Any, **options: Any) -> RecordedArray:
-        """Record a literal, or convert a recorded array to another dtype.
-
-        Raises:
-            UnknownOperationError: if the numbers are a list that holds recorded arrays.
-        """
+        """Record a literal, or convert a recorded array to another dtype."""
         if isinstance(numbers, RecordedArray):
             return self.astype(numbers, options.get("dtype") or numbers.dtype)
         value = NUMPY.asarray(numbers, **options)
@@ -408,7 +382,6 @@ class Namespace(ModuleType):
         )
 
     def eye(self, rows: int, columns: int | None = None, **options: Any) -> RecordedArray:
-        """Record an identity matrix as one node."""
         value = NUMPY.eye(rows, columns, **options)
         return self._tape.record(
             value,
@@ -437,7 +410,6 @@ def _take_list(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def unwrap(argument: Any) -> Any:
-    """Return the value of a recorded array, and anything else unchanged."""
     return argument.value if isinstance(argument, RecordedArray) else argument
 
 
@@ -477,9 +449,6 @@ def selects_leading_entry(entries: list[Any]) -> bool:
 
 def index_entry(entry: Any) -> Any:
     """Return one entry of an index as a JSON value.
-
-    Raises:
-        UnknownOperationError: if it is not an integer, slice, new axis or ellipsis.
 
     >>> [index_entry(entry) for entry in (0, None, ..., slice(1, None))]
     [0, None, '...', {'slice': [1, None, None]}]

@@ -31,8 +31,6 @@ class LiteralPosition(NamedTuple):
     """The position of a literal in the code.
 
     Attributes:
-        example: the name of the module.
-        constant: the name of the constant.
         path: the indices of the literal within the constant; empty if it is all of it.
     """
 
@@ -50,7 +48,6 @@ class Statement(NamedTuple):
     """A statement of an example's module.
 
     Attributes:
-        code: its compiled code.
         examples: the examples that it imports.
         constants: the names that it assigns.
     """
@@ -61,16 +58,7 @@ class Statement(NamedTuple):
 
 
 def check_literal(name: str, step: str, literal: Any) -> None:
-    """Check that an example uses a literal only as an array.
-
-    Args:
-        name: the name of the example.
-        step: the name of the literal on the pages.
-        literal: the list in the code.
-
-    Raises:
-        LiteralError: if the list is used otherwise, too, or is not in a constant of a module.
-    """
+    """Check that an example uses a literal only as an array."""
     position = find_literal(literal)
     if position is None:
         raise LiteralError(
@@ -114,12 +102,7 @@ def nodes_before_branch(tape: Tape, other_tape: Tape) -> int | None:
 
 
 def operations_without_numbers(nodes: list[Node], literal_nodes: set[int]) -> list[Any]:
-    """Return the operation, inputs and attributes of each node, but None for literals' numbers.
-
-    Args:
-        nodes: the nodes of a run.
-        literal_nodes: the indices of the literals whose numbers are left out.
-    """
+    """Return the operation, inputs and attributes of each node, but None for literals' numbers."""
     return [
         (node.operation, node.inputs, None if index in literal_nodes else node.attributes)
         for index, node in enumerate(nodes)
@@ -138,7 +121,6 @@ def different_numbers(literal: Any) -> list[Any]:
     increments = itertools.count(1)
 
     def change(value: Any) -> Any:
-        """Negate a boolean, add the next increment to a number, and change each item of a list."""
         if isinstance(value, list | tuple):
             return [change(item) for item in value]
         if isinstance(value, bool):  # first, because Python could add a number to it
@@ -232,7 +214,6 @@ def rewritten_literals(name: str, edits: Mapping[LiteralPosition, list[Any]]) ->
 
     Args:
         name: the name of the example, whose module is run again, after the examples it imports.
-        edits: the replacements, by the position of the literal.
 
     >>> edits = {LiteralPosition("self_attention", "W_Q", (0,)): [7, 0]}
     >>> with rewritten_literals("self_attention", edits):
@@ -258,8 +239,6 @@ def execute(
     """Run an example's module again with edits, after the examples that it imports.
 
     Args:
-        name: the name of the example.
-        edits: the replacements, by the position of the literal.
         original_namespaces: the namespaces before the edits, by the names of the modules that were
             run again; this function adds to them.
     """
@@ -303,7 +282,6 @@ def statements(name: str) -> list[Statement]:
 
 
 def imported_examples(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names of the examples that an import statement imports."""
     if not isinstance(statement, ast.ImportFrom):
         return
     if statement.module == examples.__name__:

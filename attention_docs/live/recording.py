@@ -13,12 +13,9 @@ class Recording:
     """The recording of one run of an example.
 
     Attributes:
-        tape: the operations, and the reads of their results.
-        calls: the calls of public functions; empty if they were not recorded.
         steps: the array of each step; empty if the run raised an error.
         state_updates: if the example can be repeated, pairs of arrays: what an iteration begins
             with, and what the next one begins with in its place.
-        error: the error that the run raised.
     """
 
     tape: Tape
@@ -30,10 +27,6 @@ class Recording:
 
 def attempt(name: str, flipped_read: int | None = None) -> Recording:
     """Run an example, and return the recording even if the run raises an error.
-
-    Args:
-        name: the name of the example.
-        flipped_read: the index of a read that returns the opposite answer; None for no read.
 
     >>> attempt("self_attention", flipped_read=0).error
     ValueError('query holds 2.0 at [0, 0]; expected finite numbers only')
@@ -64,11 +57,6 @@ def run(name: str, recording: Recording) -> Recording:
 @cache
 def record(name: str) -> Recording:
     """Return the recording of an example with its own inputs, which is made once.
-
-    Raises:
-        UnknownOperationError: if the example applies an operation that cannot be recorded; the
-            message names both.
-        Exception: any other error that it raises.
 
     >>> record("self_attention").steps["Q"].value
     array([[2., 0.],

@@ -31,7 +31,6 @@ class Scope:
     """A recorded call of a public function.
 
     Attributes:
-        call: the name of the function; for a method, after the name of its class.
         start: the number of nodes on the tape when it was called.
         arguments: the arguments that differ from their defaults, by name.
         stop: the number of nodes on the tape when it returned.
@@ -55,13 +54,7 @@ class ElementDescription(NamedTuple):
 
 
 class CallRecorder:
-    """The calls of public functions and the descriptions of elements that a run makes.
-
-    Attributes:
-        tape: the tape that records the operations of the run.
-        scopes: the calls, in the order in which they began.
-        descriptions: the results of `describe_first`.
-    """
+    """The calls of public functions and the descriptions of elements that a run makes."""
 
     def __init__(self, tape: Tape) -> None:
         self.tape = tape
@@ -69,12 +62,10 @@ class CallRecorder:
         self.descriptions: list[ElementDescription] = []
 
     def wrap(self, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-        """Return a wrapper of a function that records each call under this name."""
         signature = signature_of(function)
 
         @functools.wraps(function)
         def wrapper(*args: Any, **kwargs: Any) -> Any:
-            """Call the function, and record its arguments, its nodes and its results."""
             arguments = recorded_arguments(signature.bind(*args, **kwargs))
             scope = Scope(name, len(self.tape.nodes), arguments)
             self.scopes.append(scope)
@@ -177,12 +168,7 @@ def recorded_arguments(bound: inspect.BoundArguments) -> dict[str, Any]:
 
 
 def named_arrays(result: Any, name: str = "") -> Iterator[tuple[str, RecordedArray]]:
-    """Yield an array, or the arrays in nested named tuples, with names like `outer.inner`.
-
-    Args:
-        result: the array or named tuple; anything else yields nothing.
-        name: the name of the result itself.
-    """
+    """Yield an array, or the arrays in nested named tuples, with names like `outer.inner`."""
     if isinstance(result, RecordedArray):
         yield name, result
     elif hasattr(result, "_asdict"):
