@@ -29,7 +29,6 @@ class Sentence(NamedTuple):
     """A sentence that ends with the pronoun.
 
     Attributes:
-        text: the sentence.
         antecedent: the noun that *they* refers to.
         other: the noun that it cannot refer to, because it is singular.
         is_first: whether the antecedent is the first noun.

@@ -18,13 +18,7 @@ UNSUPPORTED_SETTINGS = ("llama.rope.scaling", "llama.expert")
 
 
 def read_gguf(path: str | Path) -> tuple[Llama, Tokenizer]:
-    """Read the weights and the tokenizer of a GGUF file.
-
-    Raises:
-        ImportError: if PyPI's `gguf` is not installed.
-        OSError: if the file cannot be read.
-        ValueError: if it is not a GGUF file of a model that `Llama` and `Tokenizer` compute.
-    """
+    """Read the weights and the tokenizer of a GGUF file."""
     try:  # imported here, because only this function needs the optional package
         from gguf import GGUFReader
         from gguf.quants import dequantize

@@ -107,7 +107,6 @@ def swiglu(x: Array, W_gate: Array, W_up: Array, W_down: Array) -> Array:
 
 
 def _check_shapes(x: Array, W_gate: Array, W_up: Array, W_down: Array) -> None:
-    """Refuse arrays whose shapes do not fit each other."""
     if x.ndim < 2:
         raise ValueError(f"x has shape {x.shape}; expected (..., n, d)")
     if W_gate.ndim != 2:

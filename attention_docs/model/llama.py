@@ -21,8 +21,6 @@ from attention_docs.positions import rotary
 
 
 class Layer(NamedTuple):
-    """The weights of a layer."""
-
     attention_norm: Array  # (d,)
     W_Q: Array  # (d, h d_k)
     W_K: Array  # (d, g d_k)
@@ -58,7 +56,7 @@ class Llama(NamedTuple):
     W_vocabulary: Array  # (d, vocabulary)
 
     def logits(self, tokens: Sequence[int], **options: Any) -> Array:
-        """Return (m, vocabulary) logits; arguments and errors are those of `run`."""
+        """Return (m, vocabulary) logits; the arguments are those of `run`."""
         # Only the last steps are kept, because those of all layers could fill the memory.
         for steps in self.run(tokens, **options):
             last_steps = steps
@@ -78,15 +76,11 @@ class Llama(NamedTuple):
         """Yield the steps of each layer in turn, so that a caller need not keep all of them.
 
         Args:
-            tokens: the ids of the m new tokens.
             cache: the steps of all layers in a run of the previous tokens, whose keys and values
                 are reused; empty if there are no previous tokens.
             mask: (m, n) True where a query may see a key; by default the causal mask.
             replace_heads: called with a layer index and the (h, m, d_k) outputs of its heads;
                 returns the outputs to use instead.
-
-        Raises:
-            ValueError: if there are no tokens or too many, or one is not in the vocabulary.
         """
         cached_tokens = cache[0].key.shape[-2] if cache else 0
         self._check_tokens(tokens, max_tokens=self.context - cached_tokens)
@@ -110,7 +104,6 @@ class Llama(NamedTuple):
             yield LayerSteps(query, key, value, attention, x)
 
     def _check_tokens(self, tokens: Sequence[int], max_tokens: int) -> None:
-        """Refuse an empty list, more than `max_tokens` ids, and ids outside the vocabulary."""
         if not 1 <= len(tokens) <= max_tokens:
             raise ValueError(f"tokens has {len(tokens)} ids; expected 1 to {max_tokens}")
         vocabulary = len(self.embeddings)

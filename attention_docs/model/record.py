@@ -89,7 +89,6 @@ def record(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def file_description(path: Path) -> dict[str, Any]:
-    """Return the name, the size and the hash of a file."""
     content = path.read_bytes()
     return {
         "name": path.name,
@@ -99,17 +98,14 @@ def file_description(path: Path) -> dict[str, Any]:
 
 
 def rounded_list(array: Array, decimals: int) -> Any:
-    """Return an array as nested lists of rounded numbers."""
     return np.round(np.asarray(array, float), decimals).tolist()
 
 
 def as_percent(fraction: Any) -> float:
-    """Return a fraction in percent, rounded to one decimal."""
     return round(100 * float(fraction), 1)
 
 
 def token_texts(tokenizer: Tokenizer, tokens: Sequence[int]) -> list[str]:
-    """Return the text of each token."""
     return [tokenizer.decode([token]) for token in tokens]
 
 
@@ -220,7 +216,6 @@ def noun_weights(
 
 
 def noun_positions(tokenizer: Tokenizer, tokens: Sequence[int], noun: str) -> list[int]:
-    """Return the positions of the tokens of a noun."""
     noun_tokens = tokenizer.encode(f" {noun}")
     for start in range(len(tokens)):
         stop = start + len(noun_tokens)
@@ -415,7 +410,6 @@ def output_replacement(head: Head, output: Array | float) -> Callable[[int, Arra
     """Return a function for `Llama.run` that gives a head the same output for every token."""
 
     def replace_in_layer(layer: int, outputs: Array) -> Array:
-        """Return the outputs of the heads of a layer, with the output of `head` replaced."""
         if layer != head.layer:
             return outputs
         replaced = outputs.copy()

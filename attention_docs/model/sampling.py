@@ -20,9 +20,6 @@ def next_token_probabilities(
         top_k: keep only this many of the most likely tokens; by default all.
         top_p: keep the most likely tokens until their cumulative probability reaches this.
 
-    Raises:
-        ValueError: if `temperature` or `top_k` is not positive, or `top_p` not in (0, 1].
-
     >>> logits = np.log(np.array([0.5, 0.1, 0.3, 0.1]))
     >>> show(next_token_probabilities(logits, top_k=2))
     [0.6250 0 0.3750 0]

@@ -75,14 +75,12 @@ class Tokenizer:
 
     @classmethod
     def from_gguf(cls, settings: Mapping[str, Any]) -> "Tokenizer":
-        """Return the tokenizer that the settings of a GGUF file describe."""
         if (rule := settings["tokenizer.ggml.pre"]) != "smollm":
             raise ValueError(f"its tokenizer has the rule {rule!r}; expected 'smollm'")
         names = ("tokens", "merges", "token_type")
         return cls(*(settings[f"tokenizer.ggml.{name}"] for name in names))
 
     def encode(self, text: str) -> list[int]:
-        """Convert a text to token ids."""
         ids: list[int] = []
         for part in self.special_pattern.split(text):
             if part in self.special_tokens:
@@ -97,7 +95,6 @@ class Tokenizer:
         return b"".join(map(self._token_bytes, ids)).decode("utf-8", errors="replace")
 
     def _token_bytes(self, token_id: int) -> bytes:
-        """Return the bytes that a token stands for."""
         token = self.tokens[token_id]
         if token in self.special_tokens:
             return token.encode()
