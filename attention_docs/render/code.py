@@ -19,10 +19,7 @@ def json_steps(steps: dict[str, Array]) -> str:
 
 
 def _json_value(value: Any) -> Any:
-    """Return a number or nested lists of numbers, with strings for inf and nan.
-
-    JSON has no inf and nan.
-    """
+    """Return a number or nested lists of numbers, with strings for inf and nan."""
     if isinstance(value, list):
         return [_json_value(item) for item in value]
     return value if np.isfinite(value) else str(value)
@@ -48,7 +45,6 @@ def _python_literal(array: Array) -> str:
 
 
 def _round_floats(value: Any) -> Any:
-    """Round a float, or all floats in nested lists, to 15 significant digits."""
     if isinstance(value, list):
         return [_round_floats(item) for item in value]
     return float(f"{value:.15g}") if isinstance(value, float) else value

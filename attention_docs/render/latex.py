@@ -16,12 +16,8 @@ def latex(array: Array, reference: str | None = None) -> str:
     r"""Format a number, a vector (as a row) or a matrix in LaTeX.
 
     Args:
-        array: the numbers.
         reference: the reference of the array, like `multi_head.Q`; if given, each number is marked
             up with its own.
-
-    Raises:
-        ValueError: if the array has more than two axes.
 
     >>> print(latex(np.array([[2.0, 0.25], [0.0, -1.0]])))
     \begin{bmatrix} 2 & 0.2500 \\ 0 & -1 \end{bmatrix}

@@ -58,7 +58,6 @@ def table(array: Array, reference: str, labels: Labels = UNLABELLED) -> str:
     Args:
         array: of shape (n,) or (m, n).
         reference: the reference of the array, like `multi_head.Q`.
-        labels: the words at its rows and over its columns.
 
     >>> a = np.array([[2.0, 0.25], [0.0, -1.0]])
     >>> print(table(a, "a.Q"))
@@ -133,11 +132,7 @@ def _abridge_labels(labels: Sequence[str], max_length: int, dots: str) -> Sequen
 
 
 def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
-    """Return formatted cells as a table with row and column headers.
-
-    Raises:
-        ValueError: if an axis does not have a label for each row or column.
-    """
+    """Return formatted cells as a table with row and column headers."""
     for axis, words in enumerate(labels):
         if words and len(words) != cells.shape[axis]:
             raise ValueError(

@@ -39,7 +39,6 @@ def show(result: Array | Mapping[str, Array]) -> None:
 
 
 def as_text(result: Array | Mapping[str, Array]) -> str:
-    """Return what `show` prints."""
     if is_mapping_like(result):
         lines = []
         for name, value in flattened(result):
@@ -55,7 +54,6 @@ def as_text(result: Array | Mapping[str, Array]) -> str:
 
 
 def is_mapping_like(result: Any) -> bool:
-    """Return whether a result is a mapping or a named tuple."""
     return isinstance(result, Mapping) or hasattr(result, "_asdict")
 
 

@@ -22,13 +22,7 @@ def matrix(name: str, array: Array, expected: str = "two axes, none of them empt
     Arithmetic on the smaller types of the argument could overflow or truncate.
 
     Args:
-        name: the name of the argument, for errors.
-        array: the matrix, of any array library.
         expected: the shape that an error asks for.
-
-    Raises:
-        TypeError: if it does not hold real numbers or booleans.
-        ValueError: if it does not have two axes, is empty, or holds NaN.
     """
     values = to_displayable(name, array)
     if values.ndim != 2 or not values.size:
@@ -43,11 +37,7 @@ def matrix(name: str, array: Array, expected: str = "two axes, none of them empt
 
 
 def labels(name: str, names: Sequence[str] | None, count: int) -> list[str]:
-    """Return the labels of rows or columns, by default their positions, counted from 1.
-
-    Raises:
-        ValueError: if there are not `count` of them.
-    """
+    """Return the labels of rows or columns, by default their positions, counted from 1."""
     if names is None:
         return [str(position + 1) for position in range(count)]
     if isinstance(names, str) or not hasattr(names, "__len__") or len(names) != count:
@@ -56,12 +46,7 @@ def labels(name: str, names: Sequence[str] | None, count: int) -> list[str]:
 
 
 def index(name: str, value: int, count: int) -> int:
-    """Return an index counted from the start, where negative ones count from the end.
-
-    Raises:
-        TypeError: if it is not a whole number.
-        ValueError: if it is out of range.
-    """
+    """Return an index counted from the start, where negative ones count from the end."""
     value = whole_number(name, value)
     if not -count <= value < count:
         raise ValueError(f"{name} is {value}; expected an index below {count}")
@@ -69,13 +54,7 @@ def index(name: str, value: int, count: int) -> int:
 
 
 def factors(a: Array, b: Array) -> tuple[np.ndarray, np.ndarray]:
-    """Return two matrices that can be multiplied.
-
-    Raises:
-        TypeError: if one does not hold real numbers; booleans are refused too.
-        ValueError: if `b` has not as many rows as `a` has columns, or a number is not finite
-            (infinity times zero is NaN).
-    """
+    """Return two matrices that can be multiplied."""
     a, b = _checked_factor("a", a), _checked_factor("b", b)
     if a.shape[1] != b.shape[0]:
         raise ValueError(f"b has shape {b.shape}; expected ({a.shape[1]}, n) to match a {a.shape}")
@@ -83,12 +62,6 @@ def factors(a: Array, b: Array) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _checked_factor(name: str, array: Array) -> np.ndarray:
-    """Return a matrix of finite real numbers.
-
-    Raises:
-        TypeError: if it does not hold real numbers; booleans are refused too.
-        ValueError: if it is not a matrix, or holds a number that is not finite.
-    """
     values = matrix(name, array)
     if values.dtype == bool:
         raise TypeError(f"{name} has dtype bool; expected real numbers")
@@ -97,11 +70,7 @@ def _checked_factor(name: str, array: Array) -> np.ndarray:
 
 
 def product(a: np.ndarray, b: np.ndarray, argument: Array | None) -> np.ndarray:
-    """Return the argument of a caller for the product of a and b, or the product if it has none.
-
-    Raises:
-        ValueError: if the product overflows, or the argument differs from it.
-    """
+    """Return the argument of a caller for the product of a and b, or the product if it has none."""
     with ignoring_overflow():
         expected: np.ndarray = a @ b
     check_no_overflow(np, "the products of a and b hold", expected)
@@ -120,10 +89,6 @@ def product(a: np.ndarray, b: np.ndarray, argument: Array | None) -> np.ndarray:
 
 
 def check_triple(name: str, entries: Sequence[str | None]) -> None:
-    """Check that a sequence has one entry each for a, b and their product.
-
-    Raises:
-        ValueError: if there are not three.
-    """
+    """Check that a sequence has one entry each for a, b and their product."""
     if isinstance(entries, str) or not hasattr(entries, "__len__") or len(entries) != 3:
         raise ValueError(f"{name} is {entries!r}; expected three, for a, b and their product")

@@ -87,12 +87,10 @@ class Grid(NamedTuple):
         return self.x + (column + 0.5) * self.cell[0]
 
     def box(self, row: int, column: int) -> dict[str, float]:
-        """Return the SVG attributes of the rectangle around a cell."""
         x, y = self.x + column * self.cell[0], self.y + row * self.cell[1]
         return {"x": x, "y": y, "width": self.cell[0], "height": self.cell[1]}
 
     def centre(self, row: float, column: float) -> tuple[float, float]:
-        """Return the (x, y) of the middle of a cell."""
         return self.column_middle(column), self.row_middle(row)
 
 
@@ -110,7 +108,6 @@ def width_for_numbers(matrix: np.ndarray, is_short: bool = False) -> float:
     """Return the width of a cell in which every number of the matrix fits, or a tick of a mask.
 
     Args:
-        matrix: real numbers or booleans.
         is_short: whether the numbers have two decimals only.
     """
     if matrix.dtype == bool:
@@ -154,9 +151,7 @@ def draw_cells(
     """Draw the cells of a matrix.
 
     Args:
-        grid: the geometry of the cells.
         matrix: the numbers or booleans; -inf and False are crossed out.
-        scale: the colours.
         hidden: booleans, True where a cell is crossed out although it has a number.
         has_numbers: whether the numbers are printed; otherwise they are tooltips.
         is_short: whether printed numbers have two decimals, also after an edit.
@@ -269,7 +264,6 @@ def room_for_labels(labels: Sequence[str]) -> float:
 
 
 def draw_row_labels(grid: Grid, labels: Sequence[str]) -> str:
-    """Write a label to the left of each row."""
     return "".join(
         label(grid.x - LABEL_GAP, grid.row_middle(row), text, "end")
         for row, text in enumerate(labels)
@@ -277,7 +271,6 @@ def draw_row_labels(grid: Grid, labels: Sequence[str]) -> str:
 
 
 def draw_column_labels(grid: Grid, labels: Sequence[str]) -> str:
-    """Write a label above each column."""
     return "".join(
         label(grid.column_middle(column), grid.y - LINE_HEIGHT / 2, text)
         for column, text in enumerate(labels)
@@ -321,7 +314,6 @@ def _describe_extremes(matrix: np.ndarray) -> str:
 
 
 def number_in_words(value: float) -> str:
-    """Return a number or a boolean of a matrix for its description."""
     if isinstance(value, np.bool_):
         return "yes" if value else "no"
     return "takes no part" if value == -np.inf else number(value)

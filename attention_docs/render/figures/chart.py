@@ -120,7 +120,6 @@ class Plot(NamedTuple):
         return self.top + self.height
 
     def to_paper(self, point: np.ndarray) -> tuple[float, float]:
-        """Return the position of a point on paper."""
         return self.x_on_paper(point[0]), self.y_on_paper(point[1])
 
     def x_on_paper(self, value: float) -> float:
@@ -150,13 +149,11 @@ class Curve(NamedTuple):
         return colour(self.series.role)
 
     def draw_path(self, path: str) -> str:
-        """Draw a path like the line of this curve."""
         dashes = DASHES[self.style % len(DASHES)]
         stroke = {"stroke": self.colour, "stroke_width": 1.8, "fill": "none"}
         return element("path", d=path, stroke_dasharray=dashes, **stroke)
 
     def draw_marker(self, x: float, y: float, *children: str, **attributes: object) -> str:
-        """Draw the marker of this curve at (x, y)."""
         place = f"translate({x:.1f} {y:.1f})"
         shape = MARKERS[self.style % len(MARKERS)]
         marker = {"d": shape, "fill": self.colour, "transform": place}
@@ -167,11 +164,6 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Html:
     """Draw lines with their names at their right ends, or above them in a narrow chart.
 
     A single line has no name in the drawing, only in its description.
-
-    Raises:
-        TypeError: if a series does not hold real numbers.
-        ValueError: if a series has no points, a different number of x and y, a number that is not
-            finite, or one that is not positive on a logarithmic axis.
     """
     curves = _checked_curves(series, x, y)
     named_curves = [curve for curve in curves if curve.name]
@@ -236,12 +228,7 @@ def _checked_curves(series: Sequence[Series], x: Axis, y: Axis) -> list[Curve]:
 
 
 def _checked_points(series: Series, x: Axis, y: Axis) -> np.ndarray:
-    """Return the points of a series, (n, 2), in the units of the axes.
-
-    Raises:
-        TypeError: if they are not real numbers.
-        ValueError: as for `line_chart`.
-    """
+    """Return the points of a series, (n, 2), in the units of the axes."""
     x_values = to_displayable(f"x of {series.name}", series.x).astype(float)
     y_values = to_displayable(f"y of {series.name}", series.y).astype(float)
     if x_values.shape != y_values.shape or x_values.ndim != 1:
@@ -264,7 +251,6 @@ def _checked_points(series: Series, x: Axis, y: Axis) -> np.ndarray:
 
 
 def _draw_curve(curve: Curve, plot: Plot) -> str:
-    """Draw the line of a curve and its markers, if it has them."""
     line = ""
     if curve.series.line:
         positions = map(plot.to_paper, curve.points)
@@ -383,7 +369,6 @@ def _without_overlap(y_positions: list[float]) -> list[float]:
 
 
 def _describe(curve: Curve, x: Axis, y: Axis) -> str:
-    """Return a sentence with the first and the last point of a curve."""
     (first_x, first_y), (last_x, last_y) = curve.points[[0, -1]]
     return (
         f"{curve.name}: {y.name} goes from {number(first_y)} at {x.name} {number(first_x)} "

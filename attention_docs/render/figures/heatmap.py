@@ -153,11 +153,7 @@ def _legend(scale: Scale, values: np.ndarray, width: float, has_numbers: bool) -
 
 
 def _checked_hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray | None:
-    """Return the boolean mask of hidden cells, or None if no cell is hidden.
-
-    Raises:
-        ValueError: if it does not have the shape of the matrix, or is not boolean.
-    """
+    """Return the boolean mask of hidden cells, or None if no cell is hidden."""
     if hidden is None:
         return None
     mask = arguments.matrix("hidden", hidden, f"{shape} to match matrix")
@@ -170,11 +166,7 @@ def _checked_hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray 
 
 
 def _checked_mark(mark: cells.Mark, shape: tuple[int, ...]) -> cells.Mark:
-    """Return the marked row and column, counted from the start, where None means all of them.
-
-    Raises:
-        ValueError: if it is not a pair, or outside the matrix.
-    """
+    """Return the marked row and column, counted from the start, where None means all of them."""
     if not isinstance(mark, Sequence) or len(mark) != 2:
         raise ValueError(f"mark is {mark!r}; expected a pair (row, column)")
     row, column = mark

@@ -87,11 +87,8 @@ def lines_panel(
     """Draw the lines of `attention_lines` as a panel, which can stand beside others.
 
     Args:
-        weights: as for `attention_lines`, like `tokens`, `keys` and `query`.
-        heading: a heading above the panel.
         sides: titles to replace "queries" and "keys" on a page that has not introduced these terms.
         length: the horizontal distance from queries to keys.
-        row_height: the vertical distance of two words.
         has_legend: whether to draw the legend, which one of several panels needs.
     """
     matrix = _checked_weights(weights)
@@ -132,11 +129,6 @@ class Lines(NamedTuple):
 
     Attributes:
         matrix: (m, n) the weights.
-        query_names: m names.
-        key_names: n names.
-        left: the x at which the lines begin.
-        right: the x at which they end.
-        row_height: the vertical distance of two names.
     """
 
     matrix: np.ndarray
@@ -213,7 +205,6 @@ class Lines(NamedTuple):
         return cells.tag_index(line, self.matrix, (row, column))
 
     def draw_weight(self, row: int, column: int) -> str:
-        """Write a weight beside the name of its key."""
         text = number(self.matrix[row, column])
         digits = label(self.names_end + NUMBER_GAP, self.key_y(column), text, "start")
         return cells.tag_index(digits, self.matrix, (row, column))
@@ -244,7 +235,6 @@ class Lines(NamedTuple):
 
 
 def _add_heading(panel: Panel, name: str, centre: float) -> Panel:
-    """Return a panel with its name above it."""
     return panel._replace(
         height=panel.height + 2 * LINE_HEIGHT,
         body=heading(centre, name) + translated(0, 2 * LINE_HEIGHT, panel.body),
@@ -254,11 +244,7 @@ def _add_heading(panel: Panel, name: str, centre: float) -> Panel:
 
 
 def _checked_weights(weights: Array) -> np.ndarray:
-    """Return weights as real numbers; booleans become 0 and 1.
-
-    Raises:
-        ValueError: if a weight is negative or not finite.
-    """
+    """Return weights as real numbers; booleans become 0 and 1."""
     matrix = arguments.matrix("weights", weights)
     if matrix.dtype == bool:
         matrix = matrix.astype(float)

@@ -120,7 +120,6 @@ class MatrixDrawing(NamedTuple):
     mark: cells.Mark
 
     def draw(self, has_numbers: bool) -> str:
-        """Draw the cells, and a box around the marked ones."""
         scale = scale_of(self.scale, self.name, self.values, self.role)
         table = cells.draw_cells(self.grid, self.values, scale, has_numbers=has_numbers)
         return table + cells.draw_mark(self.grid, self.mark, self.role)

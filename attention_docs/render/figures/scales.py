@@ -79,7 +79,6 @@ class Scale(NamedTuple):
         return Panel(width, SWATCH_HEIGHT + LINE_HEIGHT, body, "")
 
     def _draw_swatches(self, left: float, width: float) -> str:
-        """Draw a row of rectangles with the colours of evenly spaced numbers."""
         # As fractions of the high end, because high - low could overflow.
         values = self.high * np.linspace(self.low / self.high, 1, SWATCH_COUNT)
         size = {"width": width, "height": SWATCH_HEIGHT}
@@ -98,13 +97,8 @@ def scale_of(kind: str, name: str, matrix: np.ndarray, role: str | None = None) 
 
     Args:
         kind: `diverging` or `sequential`.
-        name: the name of the matrix, for an error.
         matrix: real numbers or booleans; infinite numbers do not count.
         role: the role whose hue positive numbers have; grey if left out.
-
-    Raises:
-        ValueError: if the kind or the role is unknown, or a number is negative on a sequential
-            scale.
     """
     if role is not None and not (isinstance(role, str) and role in FILLS):
         raise ValueError(f"role is {role!r}; expected one of {', '.join(FILLS)}")

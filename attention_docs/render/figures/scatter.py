@@ -74,14 +74,7 @@ def scatter_3d(name: str, axes: Sequence[str], sets: Sequence[Points], size: Seq
     """Draw points in space above a floor, each with a vertical line down to it.
 
     Args:
-        name: the title.
-        axes: the names of the three axes.
-        sets: the points.
         size: how far each axis goes from zero, in whole units.
-
-    Raises:
-        TypeError: if coordinates are not real numbers.
-        ValueError: if coordinates are not (n, 3) or not finite, or a point has no label.
     """
     sets = [_checked(points, 3, project_3d) for points in sets]
     corners = list(product((0, size[0]), (0, size[1]), (0, size[2])))
@@ -112,14 +105,7 @@ def scatter_2d(
     """Draw points in a plane. Several sets have a legend.
 
     Args:
-        name: the title.
-        axes: the names of the two axes.
-        sets: the points.
         size: how far each axis goes from zero, in whole units.
-
-    Raises:
-        TypeError: if coordinates are not real numbers.
-        ValueError: if coordinates are not (n, 2) or not finite, or a point has no label.
     """
     sets = [_checked(points, 2, project_2d) for points in sets]
     top = 2.5 * LINE_HEIGHT
@@ -156,12 +142,7 @@ def _right_margin(sets: Sequence[Points]) -> float:
 
 
 def _checked(points: Points, features: int, project: Callable[[np.ndarray], np.ndarray]) -> Points:
-    """Return points with their coordinates as a matrix and their labels as strings.
-
-    Raises:
-        ValueError: if coordinates do not have `features` columns, are not finite or overflow when
-            they are projected, or a point has no label.
-    """
+    """Return points with their coordinates as a matrix and their labels as strings."""
     expected = f"(n, {features})"
     coordinates = arguments.matrix(points.name, points.coordinates, expected)
     if coordinates.shape[1] != features:
@@ -299,7 +280,6 @@ def _draw_outline(points: Points, to_paper: Projection) -> list[str]:
 
 
 def _draw_feet(points: Points, to_paper: Projection) -> list[str]:
-    """Draw a vertical line from each point in space to the floor."""
     feet = points.coordinates * np.array([1, 1, 0])
     ends = zip(to_paper(points.coordinates), to_paper(feet), strict=True)
     return [_draw_line(*pair, stroke_dasharray="2 2", stroke_opacity=0.6) for pair in ends]
@@ -364,7 +344,6 @@ def _draw_legend(sets: Sequence[Points], y: float) -> tuple[list[str], float]:
 
 
 def _describe(name: str, sets: Sequence[Points]) -> str:
-    """Return the name of a figure, and the labels and coordinates of its points."""
     sentences = [f"{name}."]
     for points in sets:
         entries = []

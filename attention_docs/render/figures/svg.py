@@ -143,11 +143,7 @@ def title(x: float, y: float, text: str, role: str | None, anchor: str = "middle
 
 
 def colour(role: str | None) -> str:
-    """Return the colour of a role or of a series, or the colour of text if there is no role.
-
-    Raises:
-        ValueError: if there is no such role.
-    """
+    """Return the colour of a role or of a series, or the colour of text if there is no role."""
     colours = {**ROLES, **SERIES}
     if role is not None and not (isinstance(role, str) and role in colours):
         raise ValueError(f"role is {role!r}; expected one of {', '.join(colours)}")
@@ -155,7 +151,6 @@ def colour(role: str | None) -> str:
 
 
 def translated(x: float, y: float, *children: str) -> str:
-    """Move elements to the right and down."""
     offset = f"{attribute_value(x)} {attribute_value(y)}"
     return element("g", *children, transform=f"translate({offset})")
 
@@ -177,13 +172,7 @@ def figure(panel: Panel, name: str, css_class: str = "drawing", points: str | No
     The id is a digest of the content, so it is reproducible and unique within a page.
 
     Args:
-        panel: the drawing.
-        name: the name.
-        css_class: the class of the SVG.
         points: points in space as JSON, which the page's script redraws when the reader turns them.
-
-    Raises:
-        ValueError: if there is no name or no description.
     """
     if not (name and panel.description):
         raise ValueError("a figure needs a name and a description, for screen readers")
@@ -229,9 +218,6 @@ def beside(panels: Sequence[Panel], name: str) -> Html:
     """Return a finished figure of several panels, each an SVG of its own with its own name.
 
     The style sheet puts them side by side, or one above the other on a narrow screen.
-
-    Raises:
-        ValueError: if the figure or a panel has no name, or a panel no description.
     """
     return _row([figure(panel, panel.name) for panel in panels], panels, name, "panels")
 
@@ -241,9 +227,6 @@ def player(states: Sequence[Panel], name: str) -> Html:
 
     The panels are states of the same thing, through which the reader steps. Without scripts and on
     paper, they stand side by side.
-
-    Raises:
-        ValueError: if the figure or a state has no name, or a state no description.
     """
     drawings = [
         element(
