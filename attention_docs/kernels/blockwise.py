@@ -64,7 +64,6 @@ def attend(
     """Return the (..., m, d_v) output; on NumPy each core takes whole blocks of queries.
 
     Args:
-        inputs: query, key and value of 32 bits or more.
         weight_blocks: `bounded_weights`, where the scores allow it, or `online_weights`.
         block: the number of queries and of keys in a block; `block_size` if left out.
     """
@@ -244,7 +243,6 @@ def differentiate(
     Heads that share an array add to the same gradient.
 
     Args:
-        inputs: query, key and value of 32 bits or more.
         grad_output: (..., m, d_v) gradient with respect to the output.
         block: the number of queries and of keys in a block; the default depends on the device.
     """
@@ -283,10 +281,8 @@ def _add_gradients(
     """Add what some queries of a head contribute to the head's gradients.
 
     Args:
-        head: the inputs of the head.
         grad_output: (b, d_v) gradient of the output of these queries.
         gradients: of query, key, value and, if there is one, a float mask; changed in place.
-        chunk: which queries.
         buffer: memory for the scores of a block, as in `_sum_rows`.
         ones: a column of ones, as in `_sum_rows`.
     """

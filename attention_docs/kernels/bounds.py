@@ -22,11 +22,7 @@ UNBOUNDED = Bounds(math.inf, math.inf, math.inf)  # of arrays that were not meas
 
 
 def measure_bounds(inputs: Inputs) -> Bounds:
-    """Return the bounds of query, key and value.
-
-    Raises:
-        ValueError: if a number is not finite; the message names the array and the position.
-    """
+    """Return the bounds of query, key and value."""
     xp = inputs.xp
     with ignoring_overflow():
         return Bounds(
@@ -40,9 +36,6 @@ def longest_row_length(xp: ModuleType, name: str, rows: Array) -> float:
     """Return the largest Euclidean length of a row, or inf if its square overflows.
 
     A finite result proves that every number is finite; only this one number is copied to the host.
-
-    Raises:
-        ValueError: if a number is not finite; the message names the first position.
     """
     if 0 in rows.shape:
         return 0.0

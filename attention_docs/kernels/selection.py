@@ -41,11 +41,7 @@ def attend(inputs: Inputs, formula: Callable[[Inputs], Array]) -> Array:
     """Return the (..., m, d_v) output by the fastest method for the inputs.
 
     Args:
-        inputs: arguments whose numbers are not yet checked.
         formula: computes the output from all scores at once, where blocks are not used.
-
-    Raises:
-        ValueError: if a number is not finite.
     """
     method = select_method(inputs, check_and_measure(inputs))
     if method is Method.FORMULA:
@@ -61,12 +57,8 @@ def differentiate(
     """Return the gradients of query, key, value and a float mask.
 
     Args:
-        inputs: arguments whose numbers are not yet checked.
         grad_output: (..., m, d_v) gradient with respect to the output.
         formula: computes the gradients from all scores at once, where blocks are not used.
-
-    Raises:
-        ValueError: if a number of the inputs is not finite.
     """
     if select_method(inputs, check_and_measure(inputs)) is Method.FORMULA:
         return formula(inputs)

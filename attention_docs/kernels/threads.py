@@ -40,7 +40,6 @@ def run_parallel(run_job: Callable[[Any], None], jobs: Sequence[Any]) -> None:
                 return
 
     def run_jobs() -> None:
-        """Run jobs until none remain or one has failed, and collect its error."""
         try:
             # Only an OpenBLAS built on OpenMP needs this, because its limit applies per thread.
             with _controller().limit(limits=1, user_api="blas"):
@@ -77,7 +76,6 @@ class BlasLimit:
     """
 
     def __init__(self) -> None:
-        """Count no callers at first. BLAS is limited to one thread while there are any."""
         self.lock = threading.Lock()
         self.callers = 0
 
