@@ -38,9 +38,6 @@ class Build:
     """What the hooks of the running build pass on to each other.
 
     Attributes:
-        root: the project's folder.
-        error: the message of the first error, or an empty string.
-        project: the `Project`.
         prepared: the result of the phase before MkDocs.
         is_preview: whether MkDocs serves the site, and so goes on after an error.
     """
@@ -61,9 +58,6 @@ class Build:
 
         After an earlier error in the same build, do nothing and return None. A preview also returns
         None if the function raises, and logs the error.
-
-        Raises:
-            PluginError: if the function raises, and this is no preview.
         """
         if self.error:
             return None

@@ -27,11 +27,7 @@ def build(root: Path, site: Path) -> None:
     """Build the site of a project.
 
     Args:
-        root: the folder of the project.
         site: the folder to write, which must not exist.
-
-    Raises:
-        PublishError: if something in the project cannot be published, or Zensical fails.
     """
     config = read_config(root / "mkdocs.yml")
     project = Project(root, config["site_name"], config["site_url"] or None)
@@ -53,14 +49,7 @@ def read_config(file: Path) -> dict[str, Any]:
 
 
 def write_input(folder: Path, config: dict[str, Any], prepared: Prepared, root: Path) -> None:
-    """Write the settings, templates, pages and files that Zensical reads.
-
-    Args:
-        folder: the folder to write.
-        config: the settings of the project's mkdocs.yml.
-        prepared: the result of the phase before the generator.
-        root: the folder of the project.
-    """
+    """Write the settings, templates, pages and files that Zensical reads."""
     settings = {name: value for name, value in config.items() if name not in MKDOCS_ONLY}
     settings["theme"] = {**config["theme"], "custom_dir": "theme"}
     # JSON is valid YAML.
@@ -77,11 +66,7 @@ def write_input(folder: Path, config: dict[str, Any], prepared: Prepared, root: 
 
 
 def run_zensical(folder: Path) -> None:
-    """Run Zensical on the mkdocs.yml of a folder.
-
-    Raises:
-        PublishError: if Zensical fails.
-    """
+    """Run Zensical on the mkdocs.yml of a folder."""
     command = [sys.executable, "-m", "zensical", "build", "--strict"]
     status = subprocess.call(command, cwd=folder)
     if status:
