@@ -49,9 +49,6 @@ def section(name: str, add_insert: Callable[[str], str]) -> str:
             `mistakes` (tables of them), or `count` (the number of cases).
         add_insert: stores HTML outside the search index, and returns its placeholder.
 
-    Raises:
-        LookupError: if there is no such section.
-
     >>> print(section("cases", str).splitlines()[4])
         | `distinct_sizes` | the formula itself; cross-attention; d_v ≠ d_k |
     """

@@ -48,14 +48,7 @@ def contents(
     The search excludes the descriptions, because it finds the pages themselves.
 
     Args:
-        section_title: the title of the section.
-        nav: the navigation, as in mkdocs.yml.
-        page_files: the files of the pages.
         page: the path of the page that shows the list.
-        has_minutes: whether to add the time to read each page.
-
-    Raises:
-        LookupError: if there is no such section, or a page of it lacks a title or a description.
 
     >>> nav = [{"Chapters": [{"Scores": [{"The root": "scores/root.md"}]}, "end.md"]}]
     >>> texts = {
@@ -117,14 +110,7 @@ def words_of_prose(text: str) -> list[str]:
 
 
 def list_lines(items: Nav, page_files: PageFiles, page: str, *, has_minutes: bool) -> Iterator[str]:
-    """Yield the lines of a numbered list of pages; nested sections are collapsed.
-
-    Args:
-        items: pages and sections, as in `nav`.
-        page_files: the files of the pages.
-        page: the path of the page that shows the list.
-        has_minutes: whether to add the time to read each page.
-    """
+    """Yield the lines of a numbered list of pages; nested sections are collapsed."""
     for title, target in map(title_and_target, items):
         if isinstance(target, list):
             yield f'\n<details markdown="1"><summary>{escape(title or "")}</summary>\n'
@@ -153,15 +139,6 @@ def overview(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> 
     The names come from the directives `::: name`, in the order of `nav` and of each page. Each name
     is described by the first paragraph of its docstring.
 
-    Args:
-        section_title: the title of the section.
-        nav: the navigation, as in mkdocs.yml.
-        page_files: the files of the pages.
-        page: the path of the page that shows the table.
-
-    Raises:
-        LookupError: if there is no such section, or a name is unknown or has no docstring.
-
     >>> softmax = PageFile("a.md", "::: attention_docs.softmax.softmax")
     >>> table = overview("Reference", [{"Reference": ["a.md"]}], {"a.md": softmax}, "b/c.md")
     >>> print(table.partition(" | Normalise")[0])
@@ -186,9 +163,7 @@ def progress(section_title: str, nav: Nav, page: str) -> str:
     It is empty for a page of another section.
 
     Args:
-        section_title: the title of the section.
         nav: the navigation, which must have a title for each page of the section.
-        page: the path of the page.
 
     >>> nav = [{"Course": [{"Scores": "course/one.md"}, {"Heads": "course/two.md"}]}]
     >>> print(progress("Course", nav, "course/two.md").replace(" data-computed", ""))

@@ -88,12 +88,6 @@ def control(argument: str, steps_of: StepsOf) -> str:
         argument: a reference, a name and a choice, separated by `|`. For a number of an input, or
             a row of two, the choice is what they can be: `1, 2, 4` or `0.5 to 4 by 0.25`. For a
             mask, it is the names of masks; for a number of a repeatable example, `200 steps`.
-        steps_of: returns the steps of an example by its name.
-
-    Raises:
-        LookupError: if the example, the step or the index is unknown.
-        ValueError: if a field is missing or malformed, the number of the example is not among the
-            numbers of the slider, or the example cannot be repeated.
 
     >>> from attention_docs import examples
     >>> print(control("self_attention.X[0,1] | entry of X | -1 to 1 by 1", examples.steps))
@@ -125,14 +119,7 @@ data-stops="-1 0 1" min="0" max="2" value="1" aria-valuetext="0"></label>
 
 
 def slider_html(reference: str, name: str, value: Array, stops: list[Decimal]) -> str:
-    """Return the HTML of a slider for one number.
-
-    Args:
-        reference: the reference to the number.
-        name: the label of the slider.
-        value: the number of the example, at which the slider starts.
-        stops: the numbers at which the slider can stop, from its left to its right.
-    """
+    """Return the HTML of a slider for one number."""
     floats = [float(stop) for stop in stops]
     if float(value) not in floats:
         raise ValueError(
@@ -168,12 +155,6 @@ def training_html(reference: str, name: str, value: Array, count: int) -> str:
 
     Args:
         reference: the reference to an input of the example. Editing it starts the training over.
-        name: the name of the control.
-        value: the number of the input.
-        count: the largest number of steps.
-
-    Raises:
-        ValueError: if the example has no `iteration`, which repeats its step.
     """
     example = reference.partition(".")[0]
     if not hasattr(examples.load(example), "iteration"):
@@ -188,14 +169,7 @@ def training_html(reference: str, name: str, value: Array, count: int) -> str:
 
 
 def arrow_html(reference: str, name: str, row: Array, stops: list[Decimal]) -> str:
-    """Return the HTML of a slider for each of two numbers, the coordinates of an arrow in a figure.
-
-    Args:
-        reference: the reference to the row of two numbers.
-        name: the name of the arrow.
-        row: the two numbers of the example.
-        stops: the numbers at which both sliders can stop.
-    """
+    """Return the HTML of two sliders, one for each coordinate of an arrow in a figure."""
     labels = look_up_labels(reference)
     words = labels[0] if labels else ["right", "up"]
     sliders = (
@@ -216,8 +190,6 @@ def mask_html(reference: str, name: str, mask: Array, choices: str) -> str:
     """Return the HTML of a square mask whose cells are buttons, with buttons for whole masks.
 
     Args:
-        reference: the reference to the mask.
-        name: the name of the control.
         mask: the mask of the example, in which True means that the query sees the key.
         choices: the names of the whole masks, separated by commas.
     """
@@ -242,14 +214,7 @@ def mask_html(reference: str, name: str, mask: Array, choices: str) -> str:
 
 
 def mask_row_html(i: int, query: str, keys: list[str], mask: Array) -> str:
-    """Return the table row of the query at position `i`, with a button for each key.
-
-    Args:
-        i: the position of the query.
-        query: the word of the query.
-        keys: the words of the keys.
-        mask: the whole mask.
-    """
+    """Return the table row of the query at position `i`, with a button for each key."""
     buttons = (
         CELL.format(
             pressed=str(bool(mask[i, j])).lower(),
@@ -293,9 +258,6 @@ def parse_stops(text: str) -> list[Decimal]:
     """Return the numbers at which a slider can stop, which the text lists or gives as a range.
 
     Decimals keep the digits of the text, and do not add up rounding errors.
-
-    Raises:
-        ValueError: if the text has another form, or fewer than two numbers.
 
     >>> [*map(str, parse_stops("1, 10, 100"))], [*map(str, parse_stops("0 to 0.3 by 0.1"))]
     (['1', '10', '100'], ['0.0', '0.1', '0.2', '0.3'])

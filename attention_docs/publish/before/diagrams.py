@@ -54,14 +54,9 @@ GraphvizObject = dict[str, Any]  # a node or an edge in Graphviz's JSON
 
 
 class Diagrams:
-    """The diagrams of a build, drawn from Mermaid code blocks.
-
-    Attributes:
-        codes: the Mermaid code of each diagram to draw.
-    """
+    """The diagrams of a build, drawn from Mermaid code blocks."""
 
     def __init__(self, project: Project) -> None:
-        """Open the cache of diagrams, which depend on the code that draws them and on Graphviz."""
         self.node_modules = project.node_modules
         graphviz = self.node_modules / GRAPHVIZ / "package.json"
         digest_of_code = files_digest(Path(__file__), Path(mermaid.__file__), SCRIPT, graphviz)
@@ -72,7 +67,6 @@ class Diagrams:
         """Replace each Mermaid code block by a placeholder for its diagram, which `draw` draws."""
 
         def replace_if_mermaid(block: re.Match[str]) -> str:
-            """Return the placeholder of a Mermaid block; formulas and other code stay."""
             language, _, code_and_fence = block[0].lstrip(" `~").partition("\n")
             if not block["fence"] or language.strip() != "mermaid":
                 return block[0]
@@ -87,9 +81,6 @@ class Diagrams:
 
         Returns:
             The SVG of each, by the name in its placeholder.
-
-        Raises:
-            PublishError: if Graphviz fails.
         """
         uncached = sorted(code for code in self.codes if code not in self.cache)
         charts = [mermaid.parse(code) for code in uncached]
@@ -105,11 +96,7 @@ def diagram_name(code: str) -> str:
 
 
 def compute_layouts(charts: Iterable[Flowchart], node_modules: Path) -> list[dict[str, Any]]:
-    """Return Graphviz's layout of each flowchart, as parsed from JSON.
-
-    Raises:
-        PublishError: if Graphviz fails.
-    """
+    """Return Graphviz's layout of each flowchart, as parsed from JSON."""
     graphs = [dot_graph(chart) for chart in charts]
     if not graphs:
         return []
@@ -137,8 +124,6 @@ def dot_edge(number: int, edge: Edge, *, is_fork: bool) -> str:
     """Return an edge in DOT.
 
     Args:
-        number: the number of the edge in the chart, which becomes its id.
-        edge: the edge.
         is_fork: whether other edges have the same tail. Such edges are kept short, so that queries,
             keys and values stand side by side.
     """
@@ -174,13 +159,7 @@ def dot_label(lines: Iterable[str], font_size: int) -> str:
 
 
 def svg(chart: Flowchart, layout: dict[str, Any], id_prefix: str) -> str:
-    """Return a flowchart as SVG.
-
-    Args:
-        chart: the flowchart.
-        layout: its layout, as parsed from Graphviz's JSON.
-        id_prefix: the beginning of the ids in the SVG.
-    """
+    """Return a flowchart as SVG."""
     _left, _bottom, width, height = map(float, layout["bb"].split(","))  # the bounding box
 
     def flip(point: Point) -> Point:
@@ -204,12 +183,7 @@ def svg(chart: Flowchart, layout: dict[str, Any], id_prefix: str) -> str:
 
 
 def edges_svg(edges: Iterable[GraphvizObject], flip: Flip) -> str:
-    """Return all edges as one path, and all arrowheads as another.
-
-    Args:
-        edges: the edges in Graphviz's JSON.
-        flip: converts points from Graphviz to SVG.
-    """
+    """Return all edges as one path, and all arrowheads as another."""
     curves = ""
     arrowheads = ""
     for edge in edges:
@@ -224,9 +198,7 @@ def boxes_svg(nodes: Iterable[Node], boxes: Iterable[GraphvizObject], flip: Flip
     """Return the boxes of all nodes as SVG.
 
     Args:
-        nodes: the nodes of the chart.
         boxes: the same nodes in Graphviz's JSON, in the same order.
-        flip: converts points from Graphviz to SVG.
     """
     drawn_boxes = []
     for node, box in zip(nodes, boxes, strict=True):
@@ -241,9 +213,7 @@ def edge_labels_svg(chart_edges: list[Edge], edges: Iterable[GraphvizObject], fl
     """Return the labels of the edges that have one, as SVG.
 
     Args:
-        chart_edges: the edges of the chart.
         edges: the edges in Graphviz's JSON, in another order; their ids are positions in the chart.
-        flip: converts points from Graphviz to SVG.
     """
     drawn_labels = []
     for edge in edges:
@@ -267,13 +237,7 @@ def box_svg(node: Node, centre: Point, width: float, height: float) -> str:
 
 
 def edge_label_svg(lines: tuple[str, ...], centre: Point, edge: GraphvizObject) -> str:
-    """Return the label of an edge as SVG, left-aligned where Graphviz starts its text.
-
-    Args:
-        lines: the lines of the label.
-        centre: the centre of the space that Graphviz reserves for the label.
-        edge: the edge in Graphviz's JSON.
-    """
+    """Return the label of an edge as SVG, left-aligned where Graphviz starts its text."""
     texts = [operation for operation in edge["_ldraw_"] if operation["op"] == TEXT]
     left = min(text["pt"][0] for text in texts)
     _, y = centre
@@ -297,7 +261,6 @@ def drawn_points(edge: GraphvizObject, key: str, kind: str) -> list[Point]:
     """Return the points by which Graphviz draws an edge or its arrowhead.
 
     Args:
-        edge: an edge in Graphviz's JSON.
         key: the key of its drawing operations: `_draw_` for the edge, `_hdraw_` for the arrowhead.
         kind: the kind of the operation to return, of which there is one.
 
@@ -321,7 +284,6 @@ def polygon_path(corners: Iterable[Point]) -> str:
 
 
 def coordinates(points: Iterable[Point]) -> str:
-    """Return points in the syntax of SVG's paths."""
     return " ".join(f"{rounded(x)},{rounded(y)}" for x, y in points)
 
 

@@ -40,11 +40,7 @@ NBCONVERT_SETTINGS = {
 
 
 def notebook_html(page_file: PageFile, project: Project) -> str:
-    """Return an executed notebook as HTML from mkdocs-jupyter, cached if nothing has changed.
-
-    Raises:
-        PublishError: if a cell fails; the message names the cell and the error.
-    """
+    """Return an executed notebook as HTML from mkdocs-jupyter, cached if nothing has changed."""
     cache = project.cache.with_version("notebooks", package_digest(project.root / "attention_docs"))
     if page_file.content in cache:
         return cache[page_file.content]
@@ -57,11 +53,7 @@ def notebook_html(page_file: PageFile, project: Project) -> str:
 
 
 def execute(page_file: PageFile, root: Path) -> str:
-    """Execute a notebook, and return its cells as HTML.
-
-    Raises:
-        PublishError: if a cell fails; the message names the cell and the error.
-    """
+    """Execute a notebook, and return its cells as HTML."""
     # Imported here, because the import takes longer than a build whose notebooks are cached.
     from mkdocs_jupyter.convert import nb2html
     from nbclient.exceptions import CellExecutionError
@@ -89,7 +81,6 @@ def configure_jupyter(root: Path) -> None:
 
 
 def write_settings(file: Path, settings: dict[str, Any]) -> None:
-    """Write settings as JSON, and create the folder of the file if it is missing."""
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(settings), encoding="utf-8")
 
@@ -109,12 +100,7 @@ def retry_if_kernel_dies(convert: Callable[[], str]) -> str:
 
 
 def error_message(notebook: dict[str, Any], error: Any) -> str:
-    """Return the error of a cell in one line, with the cell and the line in it if known.
-
-    Args:
-        notebook: the parsed notebook.
-        error: nbclient's CellExecutionError.
-    """
+    """Return the error of a cell in one line, with the cell and the line in it if known."""
     message = f"{error.ename}: {error.evalue}" if error.evalue else error.ename
     location = LINE_IN_CELL.search(ANSI.sub("", error.traceback))
     if not location:

@@ -34,11 +34,7 @@ class Bundle(NamedTuple):
 
 
 def bundled_scripts(project: Project) -> dict[str, bytes]:
-    """Return the scripts that pages share, by their paths in the site.
-
-    Raises:
-        PublishError: if the modules do not implement exactly the operations that are recorded.
-    """
+    """Return the scripts that pages share, by their paths in the site."""
     bundle = bundle_modules(project)
     check_operations(bundle.operations)
     scripts = {"live": bundle.script, **bundle.optional_scripts}
@@ -57,9 +53,6 @@ def graph_script(name: str, graph: str) -> str:
 def check_operations(implemented: Collection[str]) -> None:
     """Check that the modules implement exactly the operations that are recorded.
 
-    Raises:
-        PublishError: if an operation is missing on either side.
-
     >>> check_operations(OPERATIONS - {"exp"})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     attention_docs.publish.errors.PublishError: docs/assets/live/operations.js lacks exp, which ...
@@ -75,11 +68,7 @@ def check_operations(implemented: Collection[str]) -> None:
 
 
 def bundle_modules(project: Project) -> Bundle:
-    """Bundle the modules that run in the browser, or take the bundle from the cache.
-
-    Raises:
-        PublishError: if a module has an error.
-    """
+    """Bundle the modules that run in the browser, or take the bundle from the cache."""
     folder = project.root / "docs" / FOLDER
     cache = project.cache.with_version("bundle", files_digest(SCRIPT, folder))
     if "bundle" not in cache:

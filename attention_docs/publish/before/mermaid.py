@@ -52,9 +52,6 @@ class Flowchart(NamedTuple):
 def parse(code: str) -> Flowchart:
     """Parse a flowchart.
 
-    Raises:
-        ValueError: if a line is not understood, or the title or description is missing.
-
     >>> chart = parse('graph LR\\naccTitle: T\\naccDescr: D\\nA["Keys"]:::key -->|"W_K"| B & C')
     >>> chart.nodes["A"]
     Node(lines=('Keys',), role='key')
@@ -89,11 +86,7 @@ def parse_statement(line: str, nodes: dict[str, Node]) -> list[Edge]:
     In `A & B --> C["Third"]:::key`, for example, edges lead from A and from B to C.
 
     Args:
-        line: the line, in which names alternate with `&` or edges.
         nodes: the nodes of the flowchart by name, which may have some of the line's already.
-
-    Raises:
-        ValueError: if the line is not understood.
     """
     edges: list[Edge] = []
     edge_token = None  # the last one
@@ -116,11 +109,7 @@ def parse_statement(line: str, nodes: dict[str, Node]) -> list[Edge]:
 
 
 def tokens(line: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of TOKEN that make up a line.
-
-    Raises:
-        ValueError: if a part of the line is no token.
-    """
+    """Yield the matches of TOKEN that make up a line."""
     end = 0
     while end < len(line):
         token = TOKEN.match(line, end)

@@ -27,18 +27,7 @@ FIGURE = re.compile(r'<svg\b[^>]* class="drawing.*?</svg>', re.DOTALL)
 def markdown_page(
     page_file: PageFile, html: str, repository: str | None, add_insert: Callable[[str], str]
 ) -> str:
-    """Return a notebook as Markdown.
-
-    Args:
-        page_file: the notebook.
-        html: the executed notebook as HTML from mkdocs-jupyter.
-        repository: the repository's URL, if known.
-        add_insert: stores a figure, and returns its placeholder.
-
-    Raises:
-        PublishError: if a cell writes to stderr, has an output that is neither text nor HTML, or
-            has the tag `figure` and shows no figure.
-    """
+    """Return a notebook as Markdown."""
     outputs = cell_outputs(html, add_insert)
     blocks = []
     for cell in page_file.notebook["cells"]:
@@ -66,16 +55,7 @@ def downloads(page_files: Iterable[PageFile]) -> dict[str, bytes]:
 
 
 def cell_markdown(cell: Cell, outputs: list[Tag], location: str) -> list[str]:
-    """Return the Markdown blocks of a cell: its text, or its code and each of its outputs.
-
-    Args:
-        cell: the cell.
-        outputs: the elements of its outputs in the HTML of the notebook.
-        location: the location of the cell, for error messages.
-
-    Raises:
-        PublishError: if an output is not supported, or a cell with the tag `figure` shows none.
-    """
+    """Return the Markdown blocks of a cell: its text, or its code and each of its outputs."""
     text = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         return [text]
@@ -92,7 +72,6 @@ def cell_outputs(html: str, add_insert: Callable[[str], str]) -> dict[str, list[
     """
 
     def add_figure(figure: re.Match[str]) -> str:
-        """Store a figure, and return its placeholder."""
         # nbconvert writes attributes in lower case, but SVG's viewBox is case-sensitive.
         return add_insert(figure[0].replace(" viewbox=", " viewBox="))
 
@@ -104,15 +83,7 @@ def cell_outputs(html: str, add_insert: Callable[[str], str]) -> dict[str, list[
 
 
 def output_html(tag: Tag, location: str) -> str:
-    """Return one output of a cell as HTML.
-
-    Args:
-        tag: the element of the output in the HTML of the notebook.
-        location: the location of the cell, for error messages.
-
-    Raises:
-        PublishError: if the output is neither HTML nor text, or was written to stderr.
-    """
+    """Return one output of a cell as HTML."""
     match tag["data-mime-type"]:
         case "text/html":
             return tag.decode_contents().strip()
@@ -137,6 +108,5 @@ def download_links(page_file: PageFile, repository: str | None) -> str:
 
 
 def tags(cell: Cell) -> list[str]:
-    """Return the tags in the metadata of a cell; none if it has no tags."""
     cell_tags: list[str] = cell["metadata"].get("tags", [])
     return cell_tags

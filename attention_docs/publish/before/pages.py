@@ -62,16 +62,7 @@ class Prepared(NamedTuple):
 
 
 def prepare(project: Project, nav: Nav) -> Prepared:
-    """Prepare the pages of a project.
-
-    Args:
-        project: the project.
-        nav: the navigation, as in mkdocs.yml.
-
-    Raises:
-        PublishError: if a page, an example or a figure cannot be published; the message has one
-            line for each problem, with its location.
-    """
+    """Prepare the pages of a project."""
     page_files = read_page_files(project)
     execution.configure_jupyter(project.root)
     converter = MarkdownConverter(project, nav, page_files)
@@ -113,19 +104,11 @@ def scripts(project: Project) -> dict[str, bytes]:
 class MarkdownConverter:
     """Converts the files of pages to Markdown for the generator.
 
-    Args:
-        project: the project.
-        nav: the navigation, as in mkdocs.yml.
-        page_files: the files of all pages, by the paths of their Markdown.
-
     Attributes:
-        inserts: the HTML that replaces placeholders in the pages.
-        diagrams: the diagrams in the pages.
         used_examples: the examples whose provenance the pages show.
     """
 
     def __init__(self, project: Project, nav: Nav, page_files: dict[str, PageFile]) -> None:
-        """Begin without inserts, diagrams and used examples, which the pages add."""
         self.project = project
         self.nav = nav
         self.page_files = page_files
@@ -222,11 +205,7 @@ class MarkdownConverter:
         return macros
 
     def check(self, page_file: PageFile) -> None:
-        """Check the Markdown of a page or notebook.
-
-        Raises:
-            PublishError: if it has problems; the message has one line for each.
-        """
+        """Check the Markdown of a page or notebook."""
         found = [
             *lint.find_problems(page_file.prose),
             *claims.find_problems(page_file.prose_with_claims, self.project.examples.steps),
@@ -236,12 +215,7 @@ class MarkdownConverter:
             raise PublishError("\n".join(problems))
 
     def provenance(self, name: str, page_file: PageFile) -> str:
-        """Return a placeholder for the provenance of an example, which the search leaves out.
-
-        Args:
-            name: the name of the example.
-            page_file: the page that shows the provenance.
-        """
+        """Return a placeholder for the provenance of an example, which the search leaves out."""
         self.used_examples.add(name)
         graph = json.loads(self.project.examples.graph(name))
         names_on_page = EXAMPLE.findall(page_file.prose)
@@ -257,11 +231,7 @@ class MarkdownConverter:
         return self.inserts.add(html)
 
     def check_notebook(self, page_file: PageFile) -> None:
-        """Check the Markdown and the metadata of a notebook, and that it has no macros.
-
-        Raises:
-            PublishError: if something is wrong.
-        """
+        """Check the Markdown and the metadata of a notebook, and that it has no macros."""
         if not page_file.settings.get("description"):
             raise PublishError(f"{page_file.file}: the notebook's metadata has no description")
         self.check(page_file)

@@ -46,16 +46,8 @@ def provenance(
     """Return the block for an example as HTML.
 
     Args:
-        name: the name of the example.
-        steps: its steps.
-        repository: the repository's URL, if known, for links.
-        is_editable: whether readers can edit its inputs.
         is_one_of_several: whether the page has other examples, so that the block has to name its
             example.
-        has_hint: whether to say what readers can do with the numbers.
-
-    Raises:
-        LookupError: if there is no such example.
     """
     example = examples.load(name)
     title_suffix = f": “{escape(example.TITLE)}”" if is_one_of_several else ""
@@ -80,8 +72,6 @@ def collapsed_code(title: str, code: str, code_format: str | None = None) -> str
     """Return a collapsed block of code as HTML.
 
     Args:
-        title: the title of the block.
-        code: the code.
         code_format: `numpy` or `latex`, if scripts update the code after a reader's edit.
     """
     attribute = f' data-format="{code_format}"' if code_format else ""

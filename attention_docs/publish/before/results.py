@@ -20,11 +20,6 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
 
     Args:
         reference: the name of a file without `.json`, then keys and indices.
-        folder: the folder of the files.
-
-    Raises:
-        LookupError: if the file or a key is unknown; the message lists the known ones.
-        ValueError: if the reference leads to rows that have no names.
     """
     data = look_up_result(reference, folder)
     rows = list(named_rows(data))
@@ -36,11 +31,7 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
 
 
 def look_up_result(reference: str, folder: Path) -> Any:
-    """Return the part of a file of results to which a reference leads.
-
-    Raises:
-        LookupError: if the file or a key is unknown; the message lists the known ones.
-    """
+    """Return the part of a file of results to which a reference leads."""
     file_name, *keys = reference.split(".")
     data = load_results(file_name, folder)
     for key in keys:
@@ -52,11 +43,7 @@ def look_up_result(reference: str, folder: Path) -> Any:
 
 
 def load_results(name: str, folder: Path = RESULTS) -> Any:
-    """Return the content of a file of results.
-
-    Raises:
-        LookupError: if there is no such file; the message lists the known ones.
-    """
+    """Return the content of a file of results."""
     files = sorted(path.stem for path in folder.glob("*.json"))
     if name not in files:
         raise LookupError(f"result {name!r} is unknown; expected one of {', '.join(files)}")
@@ -72,10 +59,6 @@ def items_by_key(data: object) -> dict[str, Any]:
 
 def named_rows(data: object, *keys: str) -> Iterator[Row]:
     """Yield the keys that lead to each innermost list or dictionary, and its values.
-
-    Args:
-        data: the data.
-        keys: the keys that lead to the data.
 
     >>> list(named_rows({"self": {"NumPy": 1, "JAX": 2}, "cross": {"NumPy": 3, "JAX": 4}}))
     [(('self',), [1, 2]), (('cross',), [3, 4])]

@@ -35,9 +35,6 @@ def copy_button(markdown: str, heading: str) -> str:
     """Return a button that copies the sessions of a section as one program.
 
     The theme's script copies the text, so the style sheet hides the button without scripts.
-
-    Raises:
-        LookupError: if the page has no such section, or the section no session.
     """
     return BUTTON.format(escape(program(markdown, heading)))
 
@@ -46,13 +43,6 @@ def program(markdown: str, heading: str) -> str:
     """Return the sessions of a section as one program, which prints what the sessions print.
 
     The title of the page is the comment in its first line.
-
-    Args:
-        markdown: the Markdown of the page.
-        heading: the heading of the section.
-
-    Raises:
-        LookupError: if the page has no such section, or the section no session.
 
     >>> session = "```python\\n>>> x = 1\\n>>> x + 1\\n2\\n```\\n"
     >>> print(program(f"# Sums\\n## In code\\n{session}", "In code"))

@@ -69,12 +69,7 @@ def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> st
     """Replace every macro outside code.
 
     Args:
-        markdown: the text of a page.
-        macros: the macros that the page may use.
         location: returns the location of a 0-based line, for error messages.
-
-    Raises:
-        PublishError: if macros are wrong; the message has one line for each, with its location.
 
     >>> macros = {"val": lambda reference, context: value(reference, examples.steps, context)}
     >>> resolve(r"The first weight is \\val{self_attention.weights[0,0]}.", macros, str)
@@ -98,12 +93,7 @@ def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> st
 
 
 def resolve_caption(markdown: str, macros: Macros) -> str:
-    r"""Replace the macros of a figure's caption.
-
-    Raises:
-        LookupError: if a macro, or what its argument names, is unknown.
-        ValueError: if the argument of a macro is malformed.
-    """
+    r"""Replace the macros of a figure's caption."""
     return substitute(markdown, lambda macro, context: expand(macro, context, macros))
 
 
@@ -111,7 +101,6 @@ def substitute(markdown: str, expand: Callable[[re.Match[str], Context], str]) -
     """Replace anything that looks like a macro outside code.
 
     Args:
-        markdown: the text.
         expand: returns the replacement of a macro from its match and its context.
     """
     pieces = []
@@ -123,12 +112,7 @@ def substitute(markdown: str, expand: Callable[[re.Match[str], Context], str]) -
 
 
 def expand(macro: re.Match[str], context: Context, macros: Macros) -> str:
-    """Return the expansion of a macro; in a formula, an unknown name is a TeX command and stays.
-
-    Raises:
-        LookupError: if the name is unknown in text, or the argument names something unknown.
-        ValueError: if the argument is malformed.
-    """
+    """Return the expansion of a macro; in a formula, an unknown name is a TeX command and stays."""
     if macro["name"] in macros:
         return macros[macro["name"]](macro["argument"], context)
     if context is Context.TEXT:
@@ -165,9 +149,6 @@ def formula_context(tex_before: str) -> Context:
 def split_fields(argument: str, *names: str) -> list[str]:
     """Split the argument of a macro into its fields, which stand between `|`.
 
-    Raises:
-        ValueError: if the number of fields is wrong, or one is empty; the message has their names.
-
     >>> split_fields("course_mask.M | the mask", "reference", "name")
     ['course_mask.M', 'the mask']
     >>> split_fields("course_mask.M", "reference", "name")
@@ -190,10 +171,6 @@ def value(reference: str, steps_of: StepsOf, context: Context) -> str:
     A vector or matrix at the top level of a displayed formula stays a macro: `after.formulas` makes
     it an HTML table, and KaTeX typesets only the TeX around it.
 
-    Raises:
-        LookupError: if the example, the step or the index is unknown.
-        ValueError: if the reference is malformed.
-
     >>> print(value("self_attention.Q.shape", examples.steps, Context.FORMULA))
     \from{self_attention.Q.shape}{3 \times 2}
     >>> print(value("self_attention.weights[0,1]", examples.steps, Context.FORMULA))
@@ -213,12 +190,7 @@ def value(reference: str, steps_of: StepsOf, context: Context) -> str:
 
 
 def look_up(reference: str, steps_of: StepsOf) -> Array | tuple[int, ...]:
-    """Return the array, or the shape, that a reference names.
-
-    Raises:
-        LookupError: if the example, the step or the index is unknown.
-        ValueError: if the reference is malformed.
-    """
+    """Return the array, or the shape, that a reference names."""
     match = REFERENCE.fullmatch(reference.replace(" ", ""))
     if not match:
         raise ValueError("expected example.step, example.step[index] or example.step.shape")
@@ -249,12 +221,7 @@ def size_of(array: Array, step: str, index: str) -> Array:
 
 
 def look_up_array(reference: str, steps_of: StepsOf) -> np.ndarray:
-    """Return the array that a reference names, and refuse a shape.
-
-    Raises:
-        LookupError: if the example, the step or the index is unknown.
-        ValueError: if the reference is malformed or to a shape.
-    """
+    """Return the array that a reference names, and refuse a shape."""
     array = look_up(reference, steps_of)
     if isinstance(array, tuple):
         raise ValueError(f"{reference} is a shape; expected a step, or numbers of a step")
@@ -284,9 +251,6 @@ def words_of(array: Array) -> tuple[list[str], ...]:
     """Return the words along each axis of the step that an array is, or is a part of.
 
     The result is empty if the example has no words for the step.
-
-    Raises:
-        ValueError: if the array comes from no step of an example.
     """
     reference = step_name(array)
     if reference is None:
@@ -346,9 +310,6 @@ def number(expression: str, context: Context) -> str:
 
     It is a decimal if the expression has one, and otherwise a whole number or a fraction.
 
-    Raises:
-        ValueError: if the expression is not arithmetic on numbers.
-
     >>> print(number("224 - 1", Context.TEXT), number("1 - 0.02", Context.TEXT))
     <span data-computed>223</span> <span data-computed>0.98</span>
     >>> print(number("1/9 - 1/16", Context.FORMULA), number("2**20", Context.FORMULA))
@@ -375,9 +336,6 @@ def evaluate(node: ast.expr) -> Fraction | complex:
 
     Returns:
         The exact result as a Fraction; a float or complex number if a root makes it inexact.
-
-    Raises:
-        ValueError: if the expression has anything but numbers and arithmetic.
     """
     match node:
         # Not isinstance, which would accept True and False.

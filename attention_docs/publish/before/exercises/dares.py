@@ -57,8 +57,6 @@ class Condition(NamedTuple):
 
     Attributes:
         name: the name of the number on the left, for the text.
-        left: the reference to that number.
-        sign: `<` or `>`.
         right: a typed number, or a reference.
         right_name: the name of the number on the right if that is a reference.
     """
@@ -97,12 +95,6 @@ def dare(argument: str, steps_of: StepsOf) -> str:
 
     Args:
         argument: the task, the condition, the sliders, the answer and a hint.
-        steps_of: returns the steps of an example by its name.
-
-    Raises:
-        LookupError: if an example, a step or an index is unknown.
-        ValueError: if a field is missing or malformed, the condition is met already, or the answer
-            does not meet it.
     """
     task, condition_text, slider_texts, answer_text, hint = split_fields(
         argument, "task", "condition", "sliders", "answer", "hint"
@@ -135,10 +127,6 @@ def dare(argument: str, steps_of: StepsOf) -> str:
 def parse_condition(text: str) -> Condition:
     """Parse a condition, such as `its share, self_attention.weights[0,1] > 0.9`.
 
-    Raises:
-        ValueError: if it has another form, or if the second side is a reference without a name, or
-            a typed number with one.
-
     >>> parse_condition("its share, self_attention.weights[0,1] > 0.9")[:4]
     ('its share', 'self_attention.weights[0,1]', '>', '0.9')
     """
@@ -158,9 +146,6 @@ def parse_condition(text: str) -> Condition:
 def parse_slider(text: str) -> Slider:
     """Parse the reference, the name and the numbers of a slider.
 
-    Raises:
-        ValueError: if one of them is missing.
-
     >>> parse_slider("self_attention.X[0,1], entry of X, 0 to 2 by 1").name
     'entry of X'
     """
@@ -173,9 +158,6 @@ def parse_slider(text: str) -> Slider:
 
 def check_task(task: str, condition: Condition) -> None:
     """Check that a task names what its condition compares, and the number that it asks for.
-
-    Raises:
-        ValueError: if it does not.
 
     >>> check_task("More than 0.8.", parse_condition("its share, self_attention.Q[0,1] > 0.9"))
     Traceback (most recent call last):
@@ -194,12 +176,7 @@ def check_answer(condition: Condition, answer: Mapping[str, float], steps_of: St
     """Check that the unedited page does not meet a condition, and that the answer does.
 
     Args:
-        condition: the condition.
         answer: the numbers to set, by their references.
-        steps_of: returns the steps of an example by its name.
-
-    Raises:
-        ValueError: if the condition is met without the answer, or is not met with it.
 
     >>> condition = parse_condition("the query, self_attention.Q[0,1] > 1")
     >>> check_answer(condition, {"self_attention.X[0,1]": 0}, examples.steps)
@@ -209,7 +186,6 @@ def check_answer(condition: Condition, answer: Mapping[str, float], steps_of: St
     literals = edited_literals(answer)
 
     def number_with_answer(reference: str) -> float:
-        """Run the example of a reference with the answer, and return the number there."""
         example, _, _ = reference.partition(".")
         with rewritten_literals(example, literals):
             return number_at(reference, examples.steps)
@@ -221,11 +197,7 @@ def check_answer(condition: Condition, answer: Mapping[str, float], steps_of: St
 
 
 def number_at(reference: str, steps_of: StepsOf) -> float:
-    """Return the number at a reference.
-
-    Raises:
-        ValueError: if the reference is to several numbers or to a shape.
-    """
+    """Return the number at a reference."""
     number = look_up_array(reference, steps_of)
     if number.ndim:
         raise ValueError(f"{reference} has shape {number.shape}; expected one number")
@@ -237,9 +209,6 @@ def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[f
 
     Args:
         answer: the numbers to set, by references such as `course_mask.W_K[6,2]`.
-
-    Raises:
-        ValueError: if a reference is not to a number of an input.
     """
     edited: dict[LiteralPosition, np.ndarray] = {}
     for reference, number in answer.items():

@@ -35,12 +35,6 @@ def question(argument: str, steps_of: StepsOf) -> str:
 
     Args:
         argument: the reference to the answer, its name, and a hint after a wrong answer.
-        steps_of: returns the steps of an example by its name.
-
-    Raises:
-        LookupError: if the example, the step or the index is unknown.
-        ValueError: if a field is missing, or the reference is to neither a number nor a row of
-            numbers with words.
 
     >>> from attention_docs import examples
     >>> print(question("self_attention.Q[0,1] | entry of Q | Add up.", examples.steps))
