@@ -17,9 +17,6 @@ def install(root: Path) -> Path:
 
     Returns:
         The `node_modules` folder.
-
-    Raises:
-        PublishError: if npm fails.
     """
     node_modules = root / "node_modules"
     digest = hashlib.sha256((root / "package-lock.json").read_bytes()).hexdigest()
@@ -36,11 +33,7 @@ def install(root: Path) -> Path:
 
 
 def run_npm_ci(root: Path) -> None:
-    """Install the locked packages of a project into its `node_modules`.
-
-    Raises:
-        PublishError: if npm fails.
-    """
+    """Install the locked packages of a project into its `node_modules`."""
     process = npm(
         ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1"],
         return_completed_process=True,
@@ -68,11 +61,7 @@ def worker_shim(node_modules: Path) -> dict[str, bytes]:
 
 
 def read_file(node_modules: Path, path: str) -> bytes:
-    """Read a file of an npm package.
-
-    Raises:
-        PublishError: if it is missing.
-    """
+    """Read a file of an npm package."""
     try:
         return (node_modules / path).read_bytes()
     except FileNotFoundError as error:

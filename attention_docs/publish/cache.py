@@ -17,7 +17,6 @@ class Cache:
     """A dictionary of strings that is kept between builds, one file per entry.
 
     Args:
-        folder: the folder of the files, which need not exist.
         version: what all results depend on, in addition to their keys.
 
     >>> import tempfile
@@ -97,9 +96,6 @@ def package_digest(package: Path) -> str:
 
     These are the installed versions and the package, except `publish/`, which neither the rest of
     the package nor a notebook imports.
-
-    Args:
-        package: the folder of the package `attention_docs`.
     """
     hashed_paths = sorted(set(package.iterdir()) - {package / "publish"})
     return digest(installed_versions(), files_digest(*hashed_paths))

@@ -26,11 +26,7 @@ from attention_docs.render.references import StepArray, with_step
 class ComputedExamples:
     """The steps and the graph of each example, computed at most once in a build.
 
-    Args:
-        root: the project's folder.
-
     Attributes:
-        cache: steps and graphs as text.
         steps: a function from the name of an example to its steps, which know their references, so
             that figures can attach these to the numbers.
     """
@@ -45,11 +41,7 @@ class ComputedExamples:
         self.steps = functools.cache(self._steps)
 
     def graph(self, name: str) -> str:
-        """Return the computation graph of an example as JSON.
-
-        Raises:
-            PublishError: if an operation cannot be recorded, or a literal cannot be edited.
-        """
+        """Return the computation graph of an example as JSON."""
         return self._load_or_compute(record_graph, name)
 
     def _steps(self, name: str) -> dict[str, StepArray]:
@@ -58,13 +50,7 @@ class ComputedExamples:
         return {step: with_step(array, f"{name}.{step}") for step, array in steps.items()}
 
     def _load_or_compute(self, compute: Callable[[str], str], name: str) -> str:
-        """Return what a function returns for an example, computed now unless it is cached.
-
-        Raises:
-            LookupError: if there is no such example.
-            PublishError: if a line of the example fails, an operation cannot be recorded, or a
-                literal cannot be edited.
-        """
+        """Return what a function returns for an example, computed now unless it is cached."""
         key = f"{compute.__name__} {name}"
         if key not in self.cache:
             try:
@@ -107,11 +93,7 @@ def deserialise(text: str) -> dict[str, Array]:
 
 
 def selected_library() -> ModuleType:
-    """Return the array library named by ATTENTION_BACKEND, or NumPy.
-
-    Raises:
-        PublishError: if the library is unknown or not installed, or finds no GPU.
-    """
+    """Return the array library named by ATTENTION_BACKEND, or NumPy."""
     try:
         return backend(os.environ.get("ATTENTION_BACKEND", "numpy"))
     except (ValueError, RuntimeError) as error:

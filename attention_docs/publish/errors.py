@@ -11,10 +11,6 @@ class PublishError(Exception):
 def format_error(error: Exception, root: Path) -> str:
     """Return an error in one line, with file and line if it passed through the project's code.
 
-    Args:
-        error: the exception.
-        root: the folder of the project.
-
     >>> try:
     ...     compile("1 +", "/project/docs/page.py", "exec")
     ... except SyntaxError as error:

@@ -8,17 +8,7 @@ from attention_docs.publish.errors import PublishError
 
 
 def run_node(script: Path, *arguments: Path, input: str = "", error_prefix: str = "") -> str:
-    """Run a script in a Node.js process, and return its standard output.
-
-    Args:
-        script: the script.
-        arguments: its command-line arguments.
-        input: its standard input.
-        error_prefix: the beginning of the error message.
-
-    Raises:
-        PublishError: if the script fails; the message has its standard error.
-    """
+    """Run a script in a Node.js process, and return its standard output."""
     process = node(
         [str(script), *map(str, arguments)],
         return_completed_process=True,

@@ -20,8 +20,6 @@ class PageFile:
     """A file of `docs/`: Markdown or a notebook.
 
     Args:
-        path: its path in `docs/`.
-        content: the text of the file.
         markdown: its Markdown after macros are expanded, once that is known.
     """
 
@@ -36,16 +34,11 @@ class PageFile:
 
     @property
     def is_notebook(self) -> bool:
-        """Whether the page is a notebook, not Markdown."""
         return self.path.endswith(".ipynb")
 
     @cached_property
     def notebook(self) -> dict[str, Any]:
-        """The parsed notebook.
-
-        Raises:
-            PublishError: if it is not valid JSON.
-        """
+        """The parsed notebook."""
         try:
             notebook: dict[str, Any] = json.loads(self.content)
         except json.JSONDecodeError as error:

@@ -11,18 +11,13 @@ class Project:
     """A project as one build sees it, with the settings of its site.
 
     Args:
-        root: the project's folder.
-        name: the name of the site.
         address: the URL of the site; by default the URL of the repository's GitHub Pages.
         offline: whether the site is read from files, so that it has no address.
         preview: whether MkDocs serves the site with live reload.
 
     Attributes:
         address: the URL of the site, if it is known and the site is not read from files.
-        node_modules: the folder of the npm packages.
         cache: results of builds with the same installed versions.
-        examples: the steps and graphs of the worked examples.
-        repository: the repository's URL, if known.
     """
 
     def __init__(
@@ -34,11 +29,7 @@ class Project:
         offline: bool = False,
         preview: bool = False,
     ) -> None:
-        """Install the browser assets if they are missing, and open the caches.
-
-        Raises:
-            PublishError: if the browser assets or the array library are not available.
-        """
+        """Install the browser assets if they are missing, and open the caches."""
         self.root = root
         self.name = name
         self.offline = offline
