@@ -87,12 +87,7 @@ def compare_with(
     reference: Callable[..., Any],
     tolerance: float,
 ) -> None:
-    """Compare a function with a reference on `RANDOM_CALLS` random calls.
-
-    Raises:
-        AssertionError: if a result differs; the message describes the smallest call with a wrong
-            result, which is the first one whose arguments hold the fewest numbers.
-    """
+    """Compare a function with a reference on `RANDOM_CALLS` random calls."""
     random = np.random.RandomState(0)
     # For each wrong result: how many numbers the arguments hold, which call it was, the message.
     failures: list[tuple[int, int, str]] = []
@@ -210,10 +205,8 @@ class Check:
     """A test of a function, with all cases or with a single one.
 
     Attributes:
-        function: the function, or its name.
         report_or_error: returns the report on the function, or the error if it cannot be loaded or
             called; computed once for all tests of the function.
-        case_name: the name of the case; None for all cases.
     """
 
     function: Function
@@ -230,11 +223,7 @@ class Check:
 
     @property
     def report(self) -> Report:
-        """The report on all cases.
-
-        Raises:
-            LoadError: if the function cannot be loaded or called at all.
-        """
+        """The report on all cases."""
         report_or_error = self.report_or_error()
         if isinstance(report_or_error, LoadError):
             raise report_or_error
@@ -295,7 +284,6 @@ def checks(function: Function, each_case: bool = False, **settings: Any) -> list
 
     @cache
     def report_or_error() -> Report | LoadError:
-        """Check the function, once for all of its tests."""
         try:
             return checking.check(function, Settings(**settings))
         except LoadError as error:

@@ -35,7 +35,6 @@ class Settings:
     """What a reader says of the function; whatever is left out is detected.
 
     Attributes:
-        library: the array library of its arguments.
         layout: the order of the axes: b (batch), h (heads), n (positions) and d (features).
         mask: what its mask means, one of `MASKS`.
         names: the function's argument names, keyed by ours; q, k and v abbreviate query, key and
@@ -56,14 +55,11 @@ class Interface:
         names: the function's argument names, keyed by ours.
         by_position: its names of query, key and value in its order, if they are its first three
             arguments; otherwise empty.
-        defaults: the defaults of its optional arguments.
         layer: for a module, a call with its own weights and sizes.
         libraries: the array libraries that its arguments may have, the likeliest first.
-        library: the one of them that it is called with.
         layout: the order of the axes: b (batch), h (heads), n (positions) and d (features).
         dtype: the dtype of the arrays, where a case does not specify one.
         precision: the dtype it computes in, if coarser than its arguments' dtype.
-        limits: the sizes that it takes.
         stack_axis: the axis on which queries, keys and values are stacked, if one argument holds
             them.
         output_item: the index, key or attribute of the output in what the function returns; None
@@ -121,11 +117,7 @@ class Interface:
 
 
 def to_layout(array: Array, layout: str) -> Array:
-    """Convert a (b, h, n, d) array, or (b, n, d) rows of a layer, to a layout.
-
-    Raises:
-        UnsupportedError: if the layout lacks an axis that is longer than 1.
-    """
+    """Convert a (b, h, n, d) array, or (b, n, d) rows of a layer, to a layout."""
     axes = axes_of(array.shape)
     sizes = dict(zip(axes, array.shape, strict=True))
     for axis, name in (("h", "heads"), ("b", "the batch")):
@@ -166,11 +158,7 @@ def mask_to_layout(mask: Array, layout: str) -> Array:
 
 
 def translate_arguments(call: Call | LayerCall, interface: Interface) -> dict[str, Any]:
-    """Return the arguments of a call in the function's layout, by the function's own names.
-
-    Raises:
-        UnsupportedError: if the function lacks one of the arguments.
-    """
+    """Return the arguments of a call in the function's layout, by the function's own names."""
     names = interface.names
     if isinstance(call, LayerCall):
         arguments = layer_arguments(call, interface)
@@ -218,11 +206,7 @@ def input_arguments(call: Call, interface: Interface) -> dict[str, Any]:
 
 
 def mask_arguments(call: Call, interface: Interface) -> dict[str, Any]:
-    """Return the boolean mask of a call as the argument `mask`, and its float mask as `bias`.
-
-    Raises:
-        UnsupportedError: if the function takes no such mask or bias.
-    """
+    """Return the boolean mask of a call as the argument `mask`, and its float mask as `bias`."""
     names = interface.names
     arguments: dict[str, Any] = {}
     if call.mask is not None:
@@ -270,19 +254,13 @@ def with_full_masks(call: Call) -> Call:
     leading_axes = call.query.shape[:3]
 
     def broadcast(mask: Array | None) -> Array | None:
-        """Repeat a mask for each sequence, head and query; None stays None."""
         return None if mask is None else np.broadcast_to(mask, (*leading_axes, mask.shape[-1]))
 
     return replace(call, mask=broadcast(call.mask), bias=broadcast(call.bias))
 
 
 def boolean_mask_argument(mask: Array, interface: Interface) -> dict[str, Any]:
-    """Return a mask as the function's argument: for each query and key, or for keys only.
-
-    Raises:
-        UnsupportedError: if the function only takes a mask for keys, and this one differs between
-            queries or heads.
-    """
+    """Return a mask as the function's argument: for each query and key, or for keys only."""
     converted_mask = convert_mask(mask, interface.mask)
     takes_mask = "mask" in interface.names
     if takes_mask and not interface.takes_key_mask:
@@ -304,11 +282,7 @@ def convert_mask(mask: Array, kind: str | None) -> Array:
 
 
 def layer_arguments(call: LayerCall, interface: Interface) -> dict[str, Any]:
-    """Return the arguments of a layer call, by our names.
-
-    Raises:
-        UnsupportedError: if the function takes a single sequence, and the call has two.
-    """
+    """Return the arguments of a layer call, by our names."""
     names = interface.names
     query = to_layout(call.query, interface.layout)
     key = to_layout(call.key, interface.layout)

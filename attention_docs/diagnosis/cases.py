@@ -28,8 +28,6 @@ class Limits:
     """The sizes that a function takes.
 
     Attributes:
-        equal_widths: whether values must be as wide as keys.
-        equal_lengths: whether there must be as many queries as keys.
         multiple: the number that lengths must be a multiple of.
         widths: the widths of a head that it takes, in ascending order; empty for all.
     """
@@ -68,12 +66,8 @@ class Case:
     """A call that tests one aspect of attention.
 
     Attributes:
-        name: its name, also in `--json`.
         feature: the feature of the function that it tests, for `--require` and `--skip`.
-        aspect: the aspect of attention that it tests, in words.
-        call: the arguments.
         dtype: the dtype of the arrays; None for the one of the settings.
-        compares_gradients: whether the gradients are compared instead of the output.
         is_strided: whether the arrays are views that are not contiguous in memory.
         conventions: names of the conventions that may apply to it.
     """
@@ -238,7 +232,6 @@ def score_shape(call: Call) -> tuple[int, int, int, int]:
 
 
 def make_causal(call: Call) -> Call:
-    """Return the call with a causal mask."""
     return replace(call, is_causal=True)
 
 
@@ -270,7 +263,6 @@ def cases_within(limits: Limits) -> tuple[Case, ...]:
     """
 
     def make_call(m: int, n: int, d_k: int, d_v: int, **sizes: int) -> Call:
-        """Return a call of the nearest sizes within the limits."""
         return sized_call(*limits.fit(m, n, d_k, d_v), **sizes)
 
     example = example_call() if limits == NO_LIMITS else make_call(m=4, n=5, d_k=2, d_v=3)
@@ -308,7 +300,6 @@ def cases_of(
 
 
 def formula_cases(example: Call, more_keys: Call, square: Call) -> Iterator[Case]:
-    """Yield cases of the formula without any option."""
     yield from cases_of(
         "formula",
         ("distinct_sizes", "the formula itself; cross-attention; d_v ≠ d_k", example),
@@ -333,7 +324,6 @@ def length_cases(
 
 
 def scale_cases(example: Call, square: Call) -> Iterator[Case]:
-    """Yield a case of a given scale, and a case of large scores."""
     yield Case("scale", "scale", "an explicit scale", replace(example, scale=0.25))
     shifted = with_shifted_scores(square)
     yield Case("large_scores", "large scores", "exponentials that overflow", shifted)
@@ -373,7 +363,6 @@ def causal_cases(
 
 
 def mask_cases(example: Call, square: Call, batch: Call) -> Iterator[Case]:
-    """Yield cases of boolean masks: one for all sequences and heads, or one for each of them."""
     causal = replace(example, mask=causal_mask(*score_shape(example)[-2:]))
     b, h, m, n = score_shape(batch)
     mask_per_sequence = irregular_mask(b, 1, m, n, start=6)
@@ -483,7 +472,6 @@ def dtype_cases(example: Call, square: Call, wide: Call) -> Iterator[Case]:
 
 
 def head_cases(batch: Call, make_call: Callable[..., Call]) -> Iterator[Case]:
-    """Yield cases of a batch with several heads, and of grouped-query attention."""
     yield Case("batch_and_heads", "heads", "the axes of batch and heads", batch)
     grouped = make_call(m=3, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
     square = make_call(m=5, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
@@ -555,7 +543,6 @@ def window_alignment_cases(one_query: Call, more_keys: Call) -> Iterator[Case]:
 
 
 def softcap_cases(example: Call, square: Call) -> Iterator[Case]:
-    """Yield cases of a softcap, alone and before a mask, and of a softcap of zero."""
     softcapped = replace(example, softcap=0.75)
     softcapped_square = replace(square, softcap=3.0)
     masked = with_mask(softcapped_square, start=5)
@@ -578,7 +565,6 @@ def softcap_cases(example: Call, square: Call) -> Iterator[Case]:
 
 
 def gradient_cases(example: Call, square: Call) -> Iterator[Case]:
-    """Yield cases of the gradients of query, key and value, without and with a causal mask."""
     yield from cases_of(
         "gradients",
         ("gradients", "the backward pass", example),
@@ -631,7 +617,6 @@ def layer_cases(layer: LayerCall | None = None) -> tuple[Case, ...]:
 def basic_layer_cases(
     layer: LayerCall, with_biases: LayerCall, cross_attention: LayerCall
 ) -> Iterator[Case]:
-    """Yield the cases that every layer has."""
     yield from cases_of(
         "layer",
         ("layer", "projections, and splitting and merging heads", layer),

@@ -68,15 +68,8 @@ def check(
     """Check a function object in this process, or a function given by name in its own process.
 
     Args:
-        function: a function, or `module:function` or `path/to/file.py:function`.
-        settings: what is known of it; the rest is detected.
         time_limit_s: seconds that a case may take; for a function given by name.
-        require: features that must be checked.
-        skip: features that are not checked.
         expect: the library whose conventions are expected, in `EXPECTED_CONVENTIONS`; None for any.
-
-    Raises:
-        LoadError: if the function cannot be loaded or called at all.
     """
     settings = settings or Settings()
     if isinstance(function, str):
@@ -154,7 +147,6 @@ def judge(
     """
 
     def verdict(status: str, reason: str = "") -> Verdict:
-        """Return a verdict with the notes of the outcome."""
         return Verdict(case, status, reason, notes=outcome.notes)
 
     if outcome.failure:

@@ -48,8 +48,6 @@ class Attempt(NamedTuple):
     """A first call of the function.
 
     Attributes:
-        case: the case it was called with.
-        outcome: the outcome of the call.
         interface: how it was called, and which item of what it returned is the output.
         problem: why there is no result of the right shape; "" if there is one.
     """
@@ -61,11 +59,7 @@ class Attempt(NamedTuple):
 
 
 def detect(worker: Worker) -> Interface:
-    """Return the interface with which a first call gives a result of the right shape.
-
-    Raises:
-        LoadError: if there is none; the message says what to pass.
-    """
+    """Return the interface with which a first call gives a result of the right shape."""
     failed_attempts: list[Attempt] = []
     for candidates in interfaces_to_try(worker.describe(), worker.settings):
         attempts = [attempt_call(worker, interface) for interface in candidates]
@@ -83,9 +77,6 @@ def attempt_call(worker: Worker, interface: Interface) -> Attempt:
     """Call the function for the first time with an interface.
 
     The interface of the result says where in the returned value the call found the output.
-
-    Raises:
-        LoadError: if the call ends the process, or exceeds the time limit.
     """
     case = first_case(interface)
     outcome = worker.run(case, interface)
@@ -128,13 +119,6 @@ def interfaces_to_try(interface: Interface, settings: Settings) -> Iterator[list
 
     Those without limits of the sizes come first, and among those with the same limits, the ones
     with the most axes and the widest dtypes.
-
-    Args:
-        interface: the function's interface, as far as its signature tells.
-        settings: what the reader says of it.
-
-    Raises:
-        LoadError: `--layout` names none of the layouts.
     """
     layout_groups = layouts_to_try(interface, settings)
     limits_to_try = (NO_LIMITS,) if interface.is_layer else LIMITS
@@ -153,11 +137,7 @@ def interfaces_to_try(interface: Interface, settings: Settings) -> Iterator[list
 
 
 def layouts_to_try(interface: Interface, settings: Settings) -> list[tuple[str, ...]]:
-    """Return groups of layouts with the same number of axes, or only the layout of the settings.
-
-    Raises:
-        LoadError: `--layout` names none of the layouts.
-    """
+    """Return groups of layouts with the same number of axes, or only the layout of the settings."""
     if interface.is_layer:
         kind = "a layer with weights"
         groups: list[tuple[str, ...]] = [calling.LAYER_LAYOUTS]
@@ -195,7 +175,6 @@ def cases_for(interface: Interface) -> list[Case]:
 
 
 def case_named(name: str, interface: Interface) -> Case:
-    """Return one of the cases for a function by its name."""
     return next(case for case in cases_for(interface) if case.name == name)
 
 
@@ -285,7 +264,6 @@ def detect_mask(worker: Worker, attempt: Attempt) -> Interface:
     its result may have the mistakes that explain the case without a mask.
 
     Args:
-        worker: calls the function.
         attempt: a call without a mask, whose outcome may be wrong because of mistakes.
     """
     case, outcome, interface, _ = attempt
@@ -337,10 +315,7 @@ def hides_wrong_keys(
     Otherwise it refuses boolean masks, or adds them, too, where True counts as 1.
 
     Args:
-        worker: calls the function.
         interface: how to call it with a float mask.
-        mask_case: a case with a boolean mask.
-        mistakes: the mistakes of the function without a mask.
     """
     outcome = worker.run(mask_case, replace(interface, mask="keep"))
     if outcome.failure:

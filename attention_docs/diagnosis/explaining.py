@@ -38,8 +38,6 @@ class MistakeSearch:
 
     Attributes:
         verdicts: the verdicts on cases with a result that mistakes can explain.
-        outcomes: the outcome of each case.
-        interface: how the function was called.
         earlier_explanations: the mistakes that explained earlier cases, which are tried first.
         pair_searches: the number of searches through all pairs so far.
     """
@@ -96,7 +94,6 @@ class MistakeSearch:
         return output.size <= MAX_OUTPUT_SIZE and self.pair_searches < MAX_PAIR_SEARCHES
 
     def explains(self, mistakes: Mistakes, case: Case) -> bool:
-        """Whether mistakes explain the outcome of a case."""
         return explains_with_conventions(case, self.outcomes[case], mistakes, self.interface)
 
     def rank(self, mistakes: Mistakes) -> tuple[int, bool, int, bool, int]:
@@ -116,12 +113,7 @@ class MistakeSearch:
         return explained_count, is_known, -len(mistakes), is_possible, typical_count
 
     def with_reason(self, verdict: Verdict, explained: dict[str, Verdict]) -> Verdict:
-        """Return a verdict with its reason: the mistakes, and a case in which they are not made.
-
-        Args:
-            verdict: a wrong verdict with mistakes.
-            explained: all verdicts with mistakes, by case name.
-        """
+        """Return a verdict with its reason: the mistakes, and a case in which they are not made."""
         summaries = " and ".join(mistake.summary for mistake in verdict.mistakes)
         reason = f"its output is that of {summaries}"
         other_verdicts = [explained.get(other.case.name, other) for other in self.verdicts]
@@ -171,11 +163,8 @@ def first_wrong_step(
     """Describe which step is the first wrong one: the scores, the softmax, or the weighted sum.
 
     Args:
-        case: a case with a wrong output.
-        outcome: its outcome.
         probe: the same case `with_identity_values`.
         probe_outcome: its outcome, whose output is the weights.
-        interface: how the function was called.
     """
     if probe_outcome.failure or shape_problem(probe, probe_outcome.results, interface):
         return "could not recover its weights, as it does not take the identity for values"
@@ -196,14 +185,7 @@ def first_wrong_step(
 def describe_wrong_weights(
     probe: Case, weights: Array, worst_index: tuple[int, ...], interface: Interface
 ) -> str:
-    """Describe which step before the weighted sum makes the (b, h, m, n) weights wrong.
-
-    Args:
-        probe: the case whose output is the weights.
-        weights: the wrong weights.
-        worst_index: the index of the weight with the largest error.
-        interface: how the function was called.
-    """
+    """Describe which step before the weighted sum makes the (b, h, m, n) weights wrong."""
     assert isinstance(probe.call, Call)
     layout = interface.layout
     tolerance = probe.tolerance(effective_dtype(probe, interface))
@@ -245,7 +227,6 @@ def row_sum_problem(weights: Array, expected: Array, tolerance: float, layout: s
     Args:
         weights: (b, h, m, n) weights.
         expected: (b, h, m, n) right weights, which may sum to zero.
-        tolerance: how far a number may be off by rounding.
         layout: the reader's layout, in which the query is given.
     """
     sums = weights.sum(axis=-1)

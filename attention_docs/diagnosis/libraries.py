@@ -22,11 +22,7 @@ class UnsupportedError(Exception):
 
 
 def to_library_array(array: Array, library: str, dtype: str) -> Any:
-    """Convert a NumPy array to another library and dtype; boolean arrays stay boolean.
-
-    Raises:
-        UnsupportedError: if the library lacks the dtype.
-    """
+    """Convert a NumPy array to another library and dtype; boolean arrays stay boolean."""
     dtype_name = "bool" if array.dtype == bool else dtype
     if library == "torch":
         torch = importlib.import_module("torch")
@@ -38,11 +34,7 @@ def to_library_array(array: Array, library: str, dtype: str) -> Any:
 
 
 def dtype_of(xp: Any, name: str) -> Any:
-    """Return a library's dtype by its name.
-
-    Raises:
-        UnsupportedError: if the library lacks the dtype.
-    """
+    """Return a library's dtype by its name."""
     if xp.__name__ in ("numpy", "cupy") and name == "bfloat16":
         try:
             return importlib.import_module("ml_dtypes").bfloat16
@@ -58,9 +50,6 @@ def with_transposed_memory(array: Any) -> Any:
 
     In a (b, h, n, d) array, they are the axes of heads and positions, as after the split of rows
     into heads. If one of these has length 1 or is missing, the last two axes are transposed.
-
-    Raises:
-        UnsupportedError: if the library has only contiguous arrays.
     """
     is_split_into_heads = array.ndim == 4 and min(array.shape[1:3]) > 1
     axes = (1, 2) if is_split_into_heads else (-1, -2)
@@ -72,11 +61,7 @@ def with_transposed_memory(array: Any) -> Any:
 
 
 def to_numpy(result: Any) -> Array:
-    """Return a result as a float64 NumPy array, which may share the memory of a PyTorch tensor.
-
-    Raises:
-        UnsupportedError: if it does not hold real numbers.
-    """
+    """Return a result as a float64 NumPy array, which may share the memory of a PyTorch tensor."""
     if hasattr(result, "detach"):  # PyTorch
         return np.asarray(result.detach().cpu().double().numpy())
     if type(result).__module__.startswith("jax"):
@@ -93,13 +78,7 @@ def torch_gradients(
     """Return the gradients of `sum(output * upstream)`, computed by PyTorch, by argument.
 
     Args:
-        function: returns the output.
-        arguments: the arguments of the function, by name.
-        names: the arguments whose gradients are returned.
         upstream: the gradient with respect to the output.
-
-    Raises:
-        ValueError: if an argument gets no gradient, because the function detaches it.
     """
     tensors = {name: arguments[name].requires_grad_() for name in names}
     (function(**arguments) * upstream).sum().backward()
@@ -151,10 +130,6 @@ def read_layer(module: Any) -> LayerCall:
     """Return a call of a PyTorch module, with the module's own weights and sizes.
 
     The module is set to evaluation mode, which turns off dropout.
-
-    Raises:
-        LoadError: if a parameter is not recognised by its name, or no attribute tells the number
-            of heads.
     """
     module.eval()
     weights, biases = read_parameters(module)
@@ -191,9 +166,6 @@ def read_parameters(module: Any) -> tuple[dict[str, Array], dict[str, Array]]:
     """Return the weights and the biases of a PyTorch module by the letters Q, K, V and O.
 
     A weight is multiplied from the right, `rows @ weight`. Packed projections are split.
-
-    Raises:
-        LoadError: if a parameter is not recognised by its name.
     """
     weights: dict[str, Array] = {}
     biases: dict[str, Array] = {}

@@ -49,11 +49,7 @@ DEFAULT_PARAMETERS = {
 
 
 def load(target: str) -> Callable[..., Any]:
-    """Return the function that `module:function` or `path/to/file.py:function` names.
-
-    Raises:
-        LoadError: if there is no such function; the message says in one line what to do.
-    """
+    """Return the function that `module:function` or `path/to/file.py:function` names."""
     module_name, _, function_name = target.rpartition(":")
     if not module_name or not function_name:
         raise LoadError(f"{target!r} names no function; write module:function or file.py:function")
@@ -89,11 +85,7 @@ def import_module_or_file(module_name: str, function_name: str) -> ModuleType:
     """Import a module, or a file if the name ends in .py.
 
     Args:
-        module_name: the name of the module, or the path of the file.
         function_name: the function to load from it, which an error message repeats.
-
-    Raises:
-        LoadError: if the import fails; the message says in one line what to do.
     """
     try:
         if module_name.endswith(".py"):
@@ -124,11 +116,6 @@ def explain_import_error(error: BaseException, module_name: str, function_name: 
 
 
 def import_file(path: Path) -> ModuleType:
-    """Import a Python file as a module.
-
-    Raises:
-        LoadError: if there is no such file.
-    """
     if not path.is_file():
         raise LoadError(f"there is no file {path}; write its path relative to this folder")
     spec = importlib.util.spec_from_file_location(path.stem, path)
@@ -153,10 +140,6 @@ def describe(function: Callable[..., Any], settings: Settings) -> Interface:
     """Infer the function's argument names and libraries, and read the weights of a module.
 
     The rest of the interface is left to `detecting.detect`.
-
-    Raises:
-        LoadError: if a setting is invalid, the library is not installed, or no arguments are
-            recognised as query, key and value.
     """
     if settings.mask not in (None, *MASKS):
         raise LoadError(f"mask {settings.mask!r}: expected one of {', '.join(MASKS)}")
@@ -211,9 +194,6 @@ def match_names(parameters: Mapping[str, inspect.Parameter], settings: Settings)
     """Return the argument names that are recognised, keyed by the names in `ARGUMENT_NAMES`.
 
     Common names are recognised; the names in the settings override them.
-
-    Raises:
-        LoadError: if the settings have an unknown name.
     """
     names: dict[str, str] = {}
     for ours, candidates in ARGUMENT_NAMES.items():
@@ -240,11 +220,7 @@ def first_match(candidates: tuple[str, ...], parameters: Iterable[str]) -> str |
 
 
 def import_library(library: str) -> None:
-    """Import a library, so that its import does not count as time of the first call.
-
-    Raises:
-        LoadError: if it is not installed, or its import fails.
-    """
+    """Import a library, so that its import does not count as time of the first call."""
     if importlib.util.find_spec(library) is None:
         raise LoadError(
             f"{library} is not installed for {sys.executable}; run the check with the Python that "
@@ -325,8 +301,6 @@ def names_in_code(function: Any, namespace: Mapping[str, Any], depth: int = 2) -
     """Return the global names that a function uses, itself or in the functions that it calls.
 
     Args:
-        function: the function.
-        namespace: the globals of its module.
         depth: how many calls deep to look.
     """
     code = getattr(function, "__code__", None)

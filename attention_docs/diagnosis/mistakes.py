@@ -25,9 +25,7 @@ class Mistake:
     """One way to get attention wrong.
 
     Attributes:
-        name: its name in code and on pages.
         summary: a noun phrase that completes "its output is that of".
-        fix: the line that fixes it.
         changes: the steps of `recipe` that it replaces, by name.
         section: the page and anchor that explain it; "" for its row in the catalogue.
     """
@@ -54,9 +52,7 @@ class Convention:
     """A deliberate difference between a library and this package.
 
     Attributes:
-        name: its name in code.
         summary: a clause that describes the library's behaviour.
-        changes: the steps of `recipe` that it replaces.
     """
 
     name: str
@@ -143,7 +139,6 @@ def with_permuted_masks(order: Callable[[Array, int, int], Array]) -> StepFuncti
     """
 
     def permuted_mask(call: Call) -> Array:
-        """Return the mask in the wrong order; a mask without an axis of the batch is unchanged."""
         b, h = call.query.shape[:2]
         if call.mask is None or call.mask.ndim < 4:
             return recipe.padded_mask(call)
@@ -181,7 +176,6 @@ def with_window(change: Callable[[float, float], tuple[float, float]]) -> StepFu
     """
 
     def changed_window(call: Call) -> Array:
-        """Return the mask of the changed window; without a window, every key is visible."""
         if call.window is None:
             return recipe.all_visible(call)
         return recipe.is_in_window(call.distance, *change(*call.window_limits))
@@ -234,7 +228,6 @@ def drop_incomplete_block(block_size: int) -> Callable[[Call], Call]:
     """Return a function that drops the keys of a call after its last complete block of keys."""
 
     def drop(call: Call) -> Call:
-        """Drop keys and values after the last complete block; a single block is kept."""
         n = call.key.shape[-2]
         if n <= block_size:
             return call
@@ -249,7 +242,6 @@ def append_zeros_to_block(block_size: int) -> Callable[[Call], Call]:
     """Return a function that fills the last block of keys with keys and values of zeros."""
 
     def fill(call: Call) -> Call:
-        """Append visible keys of zeros until their number is a multiple of the block size."""
         while call.key.shape[-2] % block_size:
             call = append_zero_key(call)
         return call

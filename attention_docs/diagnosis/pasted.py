@@ -46,7 +46,6 @@ class KnownOutput:
 
     Attributes:
         summary: a noun phrase for what is printed, or for the mistake.
-        rows: its numbers.
         mistake: the mistake that gives this output; None if it is right.
     """
 
@@ -64,7 +63,6 @@ class Diagnosis:
     """The diagnosis of a printed output.
 
     Attributes:
-        rows: the parsed numbers.
         match: the known output that they match, if any.
         first_wrong: row and column of the first number that differs from the right output, if any.
     """
@@ -76,9 +74,6 @@ class Diagnosis:
 
 def diagnose(text: str) -> Diagnosis:
     """Diagnose an output printed by NumPy, PyTorch or JAX, or written as JSON.
-
-    Raises:
-        ValueError: if it holds no rows of equal length; the message says what to do.
 
     >>> diagnosis = diagnose('''tensor([[ 0.1195,  5.7551, -1.7367], [ 2.4708, -4.3867,  4.8735],
     ...    [ 5.8931, -0.0014,  5.9122], [ 2.9851,  1.9375,  2.7257]], dtype=torch.float64)''')
@@ -98,9 +93,6 @@ def diagnose(text: str) -> Diagnosis:
 
 def parse_rows(text: str) -> list[list[PrintedNumber]]:
     """Parse rows of numbers, which are in brackets or on separate lines.
-
-    Raises:
-        ValueError: if numbers are left out, or there are no rows, or their lengths differ.
 
     >>> [[cell.number for cell in row] for row in parse_rows("array([[1.5, 2.], [-3e-1, 0.25]])")]
     [[1.5, 2.0], [-0.3, 0.25]]
@@ -124,7 +116,6 @@ def parse_number(cell: re.Match[str], decimals: int) -> PrintedNumber:
     """Return a number with a tolerance for rounding to its last decimal and to float32.
 
     Args:
-        cell: the match of `NUMBER`.
         decimals: how many decimals the number is rounded to, of which trailing zeros may be left
             out. In scientific notation, they are the decimals before the exponent.
     """

@@ -87,11 +87,7 @@ def attend(call: Call, changes: StepFunctions | None = None) -> Array:
     """Return the (b, h, m, d_v) output of scaled dot-product attention.
 
     Args:
-        call: the queries, keys, values and options.
         changes: functions that replace steps of `CORRECT_STEPS`.
-
-    Raises:
-        ValueError: if a change makes shapes incompatible.
 
     >>> x = np.array([[[[2.0, 0.0], [0.0, 2.0]]]])
     >>> print(attend(Call(x, x, x)).round(4).tolist())
@@ -158,12 +154,10 @@ def rounded_steps(bits: int) -> StepFunctions:
     """
 
     def rounded(array: Array) -> Array:
-        """Round the significand of each number."""
         significand, exponent = np.frexp(array)
         return np.ldexp(np.round(significand * 2.0**bits), exponent - bits)
 
     def rounded_softmax(scores: Array) -> Array:
-        """Return the softmax with each of its steps rounded."""
         maximum = scores.max(axis=-1, keepdims=True)
         shifted = rounded(scores - np.where(np.isneginf(maximum), 0, maximum))
         exponentials = rounded(np.exp(shifted))
@@ -217,7 +211,6 @@ def padded_mask(call: Call, padding: bool = False) -> Array:
     mask, every key is visible.
 
     Args:
-        call: the call.
         padding: whether the keys after the last column of the mask are visible.
     """
     if call.mask is None:

@@ -21,10 +21,7 @@ class Verdict:
     """The verdict on one case.
 
     Attributes:
-        case: the case.
         status: `ok`, `not supported`, `on purpose` or `wrong`.
-        reason: why it is not `ok`.
-        mistakes: the mistakes of the catalogue that explain a wrong result.
         notes: side effects of the call: prints, warnings.
     """
 
@@ -40,9 +37,7 @@ class Report:
     """The result of a check.
 
     Attributes:
-        target: the function, as the user wrote it.
         interface: how it was called.
-        verdicts: one for each case.
         required: the features that must have been checked.
         example: the smallest failing call, as code.
         traceback: where it raised, if it did.
@@ -96,7 +91,6 @@ def format_report(report: Report, verbose: bool = False) -> str:
     """Format a report as text, in which the wrong cases come before the right ones.
 
     Args:
-        report: the report.
         verbose: whether to give the reason of every wrong and every unsupported case.
     """
     lines = [
@@ -214,7 +208,6 @@ def group_by_reason(status: str, verdicts: list[Verdict]) -> list[str]:
 
 
 def case_list(names: list[str]) -> str:
-    """Format the names of cases as indented lines."""
     return fill(", ".join(names), LINE_WIDTH, initial_indent=INDENT, subsequent_indent=INDENT)
 
 
@@ -324,7 +317,6 @@ def as_json(report: Report) -> str:
 
 
 def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
-    """Return a verdict as JSON-serialisable values."""
     return {
         "case": verdict.case.name,
         "feature": verdict.case.feature,

@@ -109,14 +109,11 @@ def shortened(call: Call, axis: str, size: int) -> Call:
     """Return a call of which one axis keeps only its first entries.
 
     Args:
-        call: the call.
         axis: b for sequences, h for heads, m for queries, n for keys, d for the features of queries
             and keys, or v for the features of values.
-        size: how many entries are kept.
     """
 
     def shorten(array: Array | None, axes: str) -> Array | None:
-        """Keep the first entries of the array's axis, if it has it."""
         if array is None:
             return None
         own_axes = axes[len(axes) - array.ndim :]  # a mask may lack leading axes

@@ -61,13 +61,7 @@ class Outcome:
 
 
 class Worker:
-    """Calls the reader's function in a subprocess.
-
-    Args:
-        target: `module:function` or `path/to/file.py:function`.
-        settings: what the reader says of it.
-        time_limit_s: time limit of a call in seconds.
-    """
+    """Calls the reader's function in a subprocess."""
 
     def __init__(self, target: str, settings: Settings, time_limit_s: float = 10.0) -> None:
         self.target = target
@@ -83,11 +77,7 @@ class Worker:
         self.stop()
 
     def describe(self) -> Interface:
-        """Import the function, and return what its signature says of how to call it.
-
-        Raises:
-            LoadError: if that fails; the message says in one line what to do.
-        """
+        """Import the function, and return what its signature says of how to call it."""
         answer = self.ask(self.settings, IMPORT_TIME_LIMIT_S)
         if isinstance(answer, LoadError):
             raise answer
@@ -394,9 +384,6 @@ def find_output(returned: Any, case: Case, interface: Interface) -> tuple[Any, A
 
     An array is the output itself, without an index. In a container, the output is the item given by
     the interface, or else the first array of the expected shape, or else the first array.
-
-    Raises:
-        UnsupportedError: if there is no array.
     """
     if hasattr(returned, "shape"):
         return returned, None
@@ -429,12 +416,7 @@ def gradients(
     interface: Interface,
     arguments: dict[str, Any],
 ) -> dict[str, Array]:
-    """Return the gradients of query, key and value in (b, h, n, d), keyed by these names.
-
-    Raises:
-        UnsupportedError: if queries, keys and values are stacked, or the function writes its output
-            into an argument, or the library has no automatic differentiation.
-    """
+    """Return the gradients of query, key and value in (b, h, n, d), keyed by these names."""
     library = interface.library
     if interface.stack_axis is not None:
         raise UnsupportedError("its arguments hold more than one array")
