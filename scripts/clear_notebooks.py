@@ -5,7 +5,6 @@ import sys
 
 
 def main():
-    """Clear the notebooks of the command line, and return the exit status."""
     changed = [path for path in sys.argv[1:] if remove_outputs(path)]
     for path in changed:
         print("outputs removed: {}".format(path))

@@ -49,7 +49,6 @@ def install(lock):
 
 
 def interpreter(folder):
-    """Return the path of the Python interpreter in the folder of a virtual environment."""
     if os.name == "nt":
         return os.path.join(folder, "Scripts", "python.exe")
     return os.path.join(folder, "bin", "python")

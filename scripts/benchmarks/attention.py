@@ -47,7 +47,6 @@ MOST_OF_OTHERS = 0.05  # of the processor's time, for results that may be publis
 
 
 def main():
-    """Run all measurements, and write them as JSON."""
     result = results.metadata()
     busy_before, all_before = processor_seconds()
     result["unit"] = "seconds of a call; a ratio is that of the minima"
@@ -98,8 +97,6 @@ def measure_speed(shape, causal=False, factor=1, bounds=True):
     """Compare our attention with PyTorch, its lower bounds and the plain formula.
 
     Args:
-        shape: the shape of query, key and value.
-        causal: whether attention is causal.
         factor: multiplies the queries of all but the lower bounds. The lower bounds do not subtract
             the maximum of a row, so large scores would overflow there.
         bounds: whether the lower bounds and the plain formula are measured, too.
@@ -199,7 +196,6 @@ def measure_tiles(n):
     query, key, value = random_inputs((1, n, FEATURES))
 
     def merge_tiles():
-        """Compute attention to each tile of keys, and merge the results."""
         tiles = (slice(start, start + TILE_WIDTH) for start in range(0, n, TILE_WIDTH))
         states = (attend_tile(query, key[:, tile], value[:, tile]) for tile in tiles)
         return functools.reduce(merge, states).output
@@ -218,7 +214,6 @@ def compare(contenders, numerator="ours"):
     A short call is repeated within a round, after one that fills the caches and wakes the threads.
 
     Args:
-        contenders: functions without arguments, by name.
         numerator: the contender whose time is divided by that of each other one.
 
     Returns:
@@ -268,7 +263,6 @@ def matrix_products(query, key, value, causal, weight_blocks=bounded_weights):
     output = np.zeros_like(query, shape=(*query.shape[:-1], value.shape[-1]))
 
     def add_block(rows, keys):
-        """Add the part of the output that comes from one block of keys."""
         output_rows = output[rows]  # a view, through which += changes the output
         output_rows += query[rows] @ key[keys].T @ value[keys]
 
@@ -325,7 +319,6 @@ def for_each_block(compute_block, query, key, value, causal, weight_blocks):
     block_rows, block_columns = block_size(inputs, weight_blocks)
 
     def compute_rows(job):
-        """Compute the blocks of up to `block_rows` queries of one head."""
         head, start = job
         stop = min(start + block_rows, query_count)
         key_count = stop if causal else key.shape[-2]

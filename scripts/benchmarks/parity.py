@@ -34,7 +34,6 @@ CASES = {
 
 
 def main():
-    """Measure the errors of all cases in all dtypes, and write them as JSON."""
     result = results.metadata()
     result["reference_epsilon"] = float(np.finfo(np.longdouble).eps)
     errors = {}
@@ -48,13 +47,6 @@ def measure_errors(dtype, query_shape, key_shape, value_shape, options):
     """Return the largest error of attention in each library, or a text that says why there is none.
 
     `PyTorch` is our function on PyTorch's arrays, and `PyTorch's own` is PyTorch's function.
-
-    Args:
-        dtype: the name of the dtype.
-        query_shape: the shape of the queries.
-        key_shape: the shape of the keys.
-        value_shape: the shape of the values.
-        options: the options of the call.
     """
     generator = np.random.default_rng(0)
     shapes = (query_shape, key_shape, value_shape)

@@ -14,7 +14,6 @@ TRANSFORMERS_PACKAGES = ("torch", "transformers", "accelerate")
 
 
 def main():
-    """Read the weights, run all measurements, and write them as JSON."""
     path = weights_file()
     start = time.perf_counter()
     model, tokenizer = read_gguf(path)

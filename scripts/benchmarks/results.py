@@ -90,5 +90,4 @@ def write(result):
 
 
 def join_lines(match):
-    """Return the matched text on one line."""
     return " ".join(match[0].split())

@@ -94,7 +94,6 @@ def code_of(module, name):
     """Return the code of a function or method without comments and annotations.
 
     Args:
-        module: the module that defines it.
         name: its name, such as `Attention.forward`.
     """
     function = operator.attrgetter(name)(module)
@@ -148,10 +147,6 @@ def check(attention):
 def compare_reports(original, mutant):
     """Compare the report on a mutant with the report on the original function.
 
-    Args:
-        original: the report on the original.
-        mutant: the report on the mutant, or None if it cannot be called.
-
     Returns:
         `is_detected`: whether a verdict differs. `raises`: whether all verdicts that differ are
         about an error that the mutant raises. `names`: the mistakes that the check names. `reason`:
@@ -179,10 +174,7 @@ class Mutation(NamedTuple):
     """A change of a node of a syntax tree.
 
     Args:
-        function: the function that contains the node.
         statement: the innermost statement that contains it.
-        node: the node.
-        mutate: changes the node in place.
     """
 
     function: ast.FunctionDef

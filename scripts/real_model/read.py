@@ -95,11 +95,6 @@ def list_strongest_heads(scores):
 def scores_of_heads(model, weights, token_names):
     """Return how much each head is of each kind that the text is long enough to tell.
 
-    Args:
-        model: the model.
-        weights: the (layers, h, n, n) weights of the heads on the text.
-        token_names: the n tokens of the text.
-
     Returns:
         For each kind of head, the (layers, h) scores from 0 to 1. Induction is measured on random
         tokens that repeat, and the other kinds on the text.
@@ -117,15 +112,7 @@ def scores_of_heads(model, weights, token_names):
 
 
 def write_html(text, token_names, next_words, weights, scores_by_kind):
-    """Return the page of a text as HTML.
-
-    Args:
-        text: the text, which becomes the title.
-        token_names: the n tokens of the text.
-        next_words: likely next words with their probabilities.
-        weights: the (layers, h, n, n) weights of all heads.
-        scores_by_kind: the (layers, h) scores of the heads for each kind of head.
-    """
+    """Return the page of a text as HTML."""
     table_rows = [
         f"<tr><td>{html.escape(word)}</td><td>{probability:.4f}</td></tr>"
         for word, probability in next_words
