@@ -155,7 +155,6 @@ class PrunedGraph:
 
     @cached_property
     def steps(self) -> dict[str, int]:
-        """The node of each step, by name."""
         return {
             step: self.representative[array.node] for step, array in self.recording.steps.items()
         }

@@ -147,7 +147,6 @@ class Tape:
     def apply(
         self, operation: str, function: Callable[..., Any], *arguments: Any, **attributes: Any
     ) -> "RecordedArray":
-        """Compute an operation with a function of NumPy, and record it."""
         dtypes = [array.dtype for array in arguments if isinstance(array, RecordedArray)]
         inputs = [self._input_node(argument, dtypes, operation) for argument in arguments]
         value = function(*map(unwrap, arguments), **attributes)
@@ -307,7 +306,6 @@ class Namespace(ModuleType):
         return hash(Namespace)
 
     def __getattr__(self, name: str) -> Any:
-        """Return a function of the library that records its operation."""
         if name in PASSED_THROUGH:
             return getattr(NUMPY, name)
         if name in FILL_FUNCTIONS:

@@ -159,7 +159,6 @@ def shared_literals() -> dict[LiteralPosition, str]:
 
 
 def literal_steps(recording: Recording) -> Iterator[tuple[str, LiteralPosition]]:
-    """Yield the name and the position of each step that is a literal."""
     for step, array in recording.steps.items():
         position = find_literal(recording.tape.nodes[array.node].literal)
         if position:
@@ -269,7 +268,6 @@ def replace_item(nested: Any, path: tuple[int, ...], value: list[Any]) -> Any:
 
 @cache
 def statements(name: str) -> list[Statement]:
-    """Return the compiled statements of an example's module, in order."""
     module = examples.load(name)
     return [
         Statement(

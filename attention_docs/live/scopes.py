@@ -77,7 +77,6 @@ class CallRecorder:
         return wrapper
 
     def describe_first(self, xp: Any, invalid: RecordedArray, array: RecordedArray) -> str:
-        """Describe the first element where `invalid` is true, and record the description."""
         text = describe_first(xp, invalid, array)
         self.descriptions.append(ElementDescription(invalid, array, text))
         return text
