@@ -324,7 +324,6 @@ def _softcap_slopes(head: Inputs, scores: Array, queries: slice, keys: slice) ->
 
 
 def _add_mask_gradient(grad_mask: Array, grad_scaled: Array, queries: slice, keys: slice) -> None:
-    """Add to the gradient of a mask, summed over the axes along which the mask was broadcast."""
     query_axis, key_axis = 0, 1
     if grad_mask.shape[query_axis] == 1:
         queries = slice(None)
@@ -336,7 +335,6 @@ def _add_mask_gradient(grad_mask: Array, grad_scaled: Array, queries: slice, key
 
 
 def _mask_out(scores: Array, visible: Array | None) -> None:
-    """Set the scores that are not visible to -inf."""
     if visible is not None:
         scores[: visible.shape[0], :][~visible] = -math.inf
 

@@ -32,7 +32,6 @@ def run_parallel(run_job: Callable[[Any], None], jobs: Sequence[Any]) -> None:
     errors: list[BaseException] = []
 
     def remaining_jobs() -> Iterator[Any]:
-        """Yield jobs until none remain or one has failed."""
         while not errors:
             try:
                 yield pending.popleft()

@@ -18,7 +18,6 @@ UNSUPPORTED_SETTINGS = ("llama.rope.scaling", "llama.expert")
 
 
 def read_gguf(path: str | Path) -> tuple[Llama, Tokenizer]:
-    """Read the weights and the tokenizer of a GGUF file."""
     try:  # imported here, because only this function needs the optional package
         from gguf import GGUFReader
         from gguf.quants import dequantize

@@ -303,7 +303,6 @@ def attention_sinks(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
 
 
 def causal_mask_without_first(length: int) -> Array:
-    """Return a causal mask that hides the first token from all others."""
     mask = causal_mask(length)
     mask[1:, 0] = False
     return mask
@@ -321,10 +320,7 @@ def mean_loss(
 
 
 def losses(model: Llama, tokens: Sequence[int], **options: Any) -> Array:
-    """Return the loss at each token after the first: minus the logarithm of its probability.
-
-    The options are those of `Llama.run`.
-    """
+    """Return the loss at each token after the first: minus the logarithm of its probability."""
     probabilities = softmax(model.logits(tokens, **options).astype(np.float64))
     return -np.log(probabilities[np.arange(len(tokens) - 1), tokens[1:]])
 
