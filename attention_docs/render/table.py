@@ -78,7 +78,6 @@ def table(array: Array, reference: str, labels: Labels = UNLABELLED) -> str:
 
 
 def is_large(array: Array) -> bool:
-    """Return whether a matrix has too many numbers to be shown in full."""
     return to_numpy(array).size > MAX_NUMBERS
 
 
@@ -132,7 +131,6 @@ def _abridge_labels(labels: Sequence[str], max_length: int, dots: str) -> Sequen
 
 
 def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
-    """Return formatted cells as a table with row and column headers."""
     for axis, words in enumerate(labels):
         if words and len(words) != cells.shape[axis]:
             raise ValueError(

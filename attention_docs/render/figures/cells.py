@@ -230,7 +230,6 @@ def draw_crosses(grid: Grid, is_crossed: np.ndarray) -> str:
 
 
 def draw_grid_lines(grid: Grid, role: str | None = None, opacity: float = 0.3) -> str:
-    """Draw thin lines around all the cells, in the colour of a role or of text."""
     cell_width, cell_height = grid.cell
     path = ""
     for column in range(grid.columns + 1):

@@ -322,7 +322,6 @@ def _draw_names_at_right(curves: Sequence[Curve], plot: Plot) -> list[str]:
 
 
 def _draw_legend(curves: Sequence[Curve], width: float) -> Panel:
-    """Draw a sample and the name of each curve, in rows that fit into a width."""
     body = []
     x, y = 0.0, LINE_HEIGHT / 2
     for curve in curves:
@@ -340,7 +339,6 @@ def _draw_legend(curves: Sequence[Curve], width: float) -> Panel:
 
 
 def _draw_axes(plot: Plot) -> list[str]:
-    """Draw the names and ticks of both axes, with a grid line at each tick."""
     faint = {"stroke": "currentColor", "stroke_opacity": 0.25, "fill": "none"}
     body = [
         label(plot.left + plot.width / 2, plot.bottom + 2 * LINE_HEIGHT, plot.x.name),

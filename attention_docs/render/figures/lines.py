@@ -222,7 +222,6 @@ class Lines(NamedTuple):
         return top + self.row_height * (position + 0.5)
 
     def describe(self, query: int | None) -> str:
-        """Describe the weights of all queries or of one, or the extremes of a large matrix."""
         if self.matrix.size > cells.MAX_DESCRIBED_NUMBERS:
             return cells.describe("Weights of queries (rows) on keys (columns)", self.matrix)
         rows = range(len(self.query_names)) if query is None else [query]

@@ -137,12 +137,10 @@ def scatter_2d(
 
 
 def _right_margin(sets: Sequence[Points]) -> float:
-    """Return the room on the right of the drawing, in which the longest label fits."""
     return max(MARGIN, *(10 + text_width(text) for points in sets for text in points.labels))
 
 
 def _checked(points: Points, features: int, project: Callable[[np.ndarray], np.ndarray]) -> Points:
-    """Return points with their coordinates as a matrix and their labels as strings."""
     expected = f"(n, {features})"
     coordinates = arguments.matrix(points.name, points.coordinates, expected)
     if coordinates.shape[1] != features:

@@ -265,7 +265,6 @@ def _player_control(states: Sequence[Panel], name: str) -> str:
 
 
 def _row(content: Sequence[str], panels: Sequence[Panel], name: str, css_class: str) -> Html:
-    """Group the drawings of panels, with room for all of them in a row."""
     if not name:
         raise ValueError("a figure needs a name, for screen readers")
     # The style sheet centres the row as a whole, for which it needs the width of all drawings. If
