@@ -33,7 +33,6 @@ def install(root: Path) -> Path:
 
 
 def run_npm_ci(root: Path) -> None:
-    """Install the locked packages of a project into its `node_modules`."""
     process = npm(
         ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--fetch-retries=1"],
         return_completed_process=True,
@@ -61,7 +60,6 @@ def worker_shim(node_modules: Path) -> dict[str, bytes]:
 
 
 def read_file(node_modules: Path, path: str) -> bytes:
-    """Read a file of an npm package."""
     try:
         return (node_modules / path).read_bytes()
     except FileNotFoundError as error:

@@ -44,7 +44,6 @@ class Cache:
         return file.read_text(encoding="utf-8")
 
     def __setitem__(self, key: str, result: str) -> None:
-        """Store a result, or replace it."""
         file = self._file(key)
         self.folder.mkdir(parents=True, exist_ok=True)
         # The file is renamed when complete, so an interrupted build leaves no partial one. Its
@@ -61,17 +60,14 @@ class Cache:
                 file.unlink(missing_ok=True)  # a parallel build may have deleted it
 
     def _file(self, key: str) -> Path:
-        """Return the file of a result, which need not exist."""
         return self.folder / digest(self.version, key)
 
 
 def project_cache(root: Path) -> Cache:
-    """Return the cache in the folder of a project."""
     return Cache(root / ".cache" / "results")
 
 
 def digest(*parts: bytes | str) -> str:
-    """Return the SHA-256 digest of several strings or bytes as hexadecimal digits."""
     # With a separator, ("ab", "c") and ("a", "bc") have different digests.
     joined = b"\0".join(part.encode() if isinstance(part, str) else part for part in parts)
     return hashlib.sha256(joined).hexdigest()

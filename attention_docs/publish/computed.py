@@ -41,7 +41,6 @@ class ComputedExamples:
         self.steps = functools.cache(self._steps)
 
     def graph(self, name: str) -> str:
-        """Return the computation graph of an example as JSON."""
         return self._load_or_compute(record_graph, name)
 
     def _steps(self, name: str) -> dict[str, StepArray]:
@@ -73,7 +72,6 @@ def compute_steps(name: str) -> str:
 
 
 def record_graph(name: str) -> str:
-    """Record the computation graph of an example, as JSON."""
     return live.to_json(live.graph(name))
 
 

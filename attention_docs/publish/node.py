@@ -8,7 +8,6 @@ from attention_docs.publish.errors import PublishError
 
 
 def run_node(script: Path, *arguments: Path, input: str = "", error_prefix: str = "") -> str:
-    """Run a script in a Node.js process, and return its standard output."""
     process = node(
         [str(script), *map(str, arguments)],
         return_completed_process=True,

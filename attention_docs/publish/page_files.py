@@ -38,7 +38,6 @@ class PageFile:
 
     @cached_property
     def notebook(self) -> dict[str, Any]:
-        """The parsed notebook."""
         try:
             notebook: dict[str, Any] = json.loads(self.content)
         except json.JSONDecodeError as error:
@@ -75,7 +74,6 @@ class PageFile:
         return self.content.removeprefix(self.front_matter)
 
     def _markdown_cells(self) -> list[tuple[str, str]]:
-        """Return the id and the text of each Markdown cell."""
         cells = [cell for cell in self.notebook["cells"] if cell["cell_type"] == "markdown"]
         return [(cell["id"], "".join(cell["source"])) for cell in cells]
 

@@ -52,7 +52,6 @@ def commit_day(root: Path) -> str:
 
 
 def git(root: Path, *arguments: str) -> str:
-    """Return the output of a git command; empty without git or outside a repository."""
     try:
         process = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True)
     except FileNotFoundError:

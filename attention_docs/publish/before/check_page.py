@@ -94,7 +94,6 @@ def diagnosis_data() -> str:
 
 
 def cases_table() -> str:
-    """Return a collapsed table of the cases."""
     header = ["| case | what it isolates |", "| --- | --- |"]
     rows = [f"| `{case.name}` | {case.aspect} |" for case in CASES.values()]
     title = f"The {computed_span(str(len(CASES)))} cases, and what each isolates"

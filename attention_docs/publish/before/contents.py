@@ -217,7 +217,6 @@ def sections(nav: Nav) -> Iterator[tuple[str, Nav]]:
 
 
 def page_paths(items: Nav) -> Iterator[str]:
-    """Yield the path of each page of a section and of its nested sections."""
     for _, target in map(title_and_target, items):
         if isinstance(target, list):
             yield from page_paths(target)

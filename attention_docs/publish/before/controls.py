@@ -119,7 +119,6 @@ data-stops="-1 0 1" min="0" max="2" value="1" aria-valuetext="0"></label>
 
 
 def slider_html(reference: str, name: str, value: Array, stops: list[Decimal]) -> str:
-    """Return the HTML of a slider for one number."""
     floats = [float(stop) for stop in stops]
     if float(value) not in floats:
         raise ValueError(

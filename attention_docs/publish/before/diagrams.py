@@ -54,8 +54,6 @@ GraphvizObject = dict[str, Any]  # a node or an edge in Graphviz's JSON
 
 
 class Diagrams:
-    """The diagrams of a build, drawn from Mermaid code blocks."""
-
     def __init__(self, project: Project) -> None:
         self.node_modules = project.node_modules
         graphviz = self.node_modules / GRAPHVIZ / "package.json"
@@ -107,7 +105,6 @@ def compute_layouts(charts: Iterable[Flowchart], node_modules: Path) -> list[dic
 
 
 def dot_graph(chart: Flowchart) -> str:
-    """Return a flowchart in DOT, Graphviz's language."""
     nodes = (
         f'"{name}" [label={dot_label(node.lines, FONT_SIZE)}]' for name, node in chart.nodes.items()
     )
@@ -159,7 +156,6 @@ def dot_label(lines: Iterable[str], font_size: int) -> str:
 
 
 def svg(chart: Flowchart, layout: dict[str, Any], id_prefix: str) -> str:
-    """Return a flowchart as SVG."""
     _left, _bottom, width, height = map(float, layout["bb"].split(","))  # the bounding box
 
     def flip(point: Point) -> Point:
@@ -225,7 +221,6 @@ def edge_labels_svg(chart_edges: list[Edge], edges: Iterable[GraphvizObject], fl
 
 
 def box_svg(node: Node, centre: Point, width: float, height: float) -> str:
-    """Return a box with its text as SVG."""
     x, y = centre
     left = x - width / 2
     top = y - height / 2
@@ -288,7 +283,6 @@ def coordinates(points: Iterable[Point]) -> str:
 
 
 def parse_point(position: str) -> Point:
-    """Return the point that Graphviz writes as `x,y`."""
     x, y = position.split(",")
     return float(x), float(y)
 

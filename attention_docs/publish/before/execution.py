@@ -53,7 +53,6 @@ def notebook_html(page_file: PageFile, project: Project) -> str:
 
 
 def execute(page_file: PageFile, root: Path) -> str:
-    """Execute a notebook, and return its cells as HTML."""
     # Imported here, because the import takes longer than a build whose notebooks are cached.
     from mkdocs_jupyter.convert import nb2html
     from nbclient.exceptions import CellExecutionError

@@ -51,7 +51,6 @@ def line_of(match: re.Match[str]) -> int:
 
 
 def code_problem(block: str) -> str | None:
-    """Return what is wrong with a fenced code block, or None."""
     opening_line, _, code_and_fence = textwrap.dedent(block).partition("\n")
     language = opening_line.lstrip("`~").strip()
     if language not in LANGUAGES:

@@ -109,7 +109,6 @@ def parse_statement(line: str, nodes: dict[str, Node]) -> list[Edge]:
 
 
 def tokens(line: str) -> Iterator[re.Match[str]]:
-    """Yield the matches of TOKEN that make up a line."""
     end = 0
     while end < len(line):
         token = TOKEN.match(line, end)

@@ -27,7 +27,6 @@ FIGURE = re.compile(r'<svg\b[^>]* class="drawing.*?</svg>', re.DOTALL)
 def markdown_page(
     page_file: PageFile, html: str, repository: str | None, add_insert: Callable[[str], str]
 ) -> str:
-    """Return a notebook as Markdown."""
     outputs = cell_outputs(html, add_insert)
     blocks = []
     for cell in page_file.notebook["cells"]:
@@ -55,7 +54,6 @@ def downloads(page_files: Iterable[PageFile]) -> dict[str, bytes]:
 
 
 def cell_markdown(cell: Cell, outputs: list[Tag], location: str) -> list[str]:
-    """Return the Markdown blocks of a cell: its text, or its code and each of its outputs."""
     text = "".join(cell["source"])
     if cell["cell_type"] == "markdown":
         return [text]
@@ -83,7 +81,6 @@ def cell_outputs(html: str, add_insert: Callable[[str], str]) -> dict[str, list[
 
 
 def output_html(tag: Tag, location: str) -> str:
-    """Return one output of a cell as HTML."""
     match tag["data-mime-type"]:
         case "text/html":
             return tag.decode_contents().strip()

@@ -62,7 +62,6 @@ class Prepared(NamedTuple):
 
 
 def prepare(project: Project, nav: Nav) -> Prepared:
-    """Prepare the pages of a project."""
     page_files = read_page_files(project)
     execution.configure_jupyter(project.root)
     converter = MarkdownConverter(project, nav, page_files)
@@ -154,10 +153,7 @@ class MarkdownConverter:
         return contents.TITLE.sub(lambda title: f"{title[0]}\n\n{progress}", markdown, count=1)
 
     def macros(self, page_file: PageFile) -> Macros:
-        r"""Return the macros that a page may use, such as `\val{...}`.
-
-        Each is a function that returns the expansion of the macro from its argument and context.
-        """
+        r"""Return the macros that a page may use, such as `\val{...}`."""
         steps = self.project.examples.steps
         add_insert = self.inserts.add
         navigation = (self.nav, self.page_files, page_file.path)
@@ -205,7 +201,6 @@ class MarkdownConverter:
         return macros
 
     def check(self, page_file: PageFile) -> None:
-        """Check the Markdown of a page or notebook."""
         found = [
             *lint.find_problems(page_file.prose),
             *claims.find_problems(page_file.prose_with_claims, self.project.examples.steps),
@@ -239,7 +234,6 @@ class MarkdownConverter:
         values.resolve(page_file.prose, macros, page_file.location)
 
     def notebook_markdown(self, page_file: PageFile, html: str) -> str:
-        """Return a notebook as Markdown, with the outputs of its cells."""
         markdown = notebooks.markdown_page(
             page_file, html, self.project.repository, self.inserts.add
         )
@@ -256,5 +250,4 @@ def section_of_check_page(name: str, add_insert: Callable[[str], str]) -> str:
 
 
 def refuse_macro(argument: str, context: Context) -> str:
-    """Stand for every macro in a notebook, and raise an error."""
     raise ValueError("expected no macros in a notebook, whose own cells compute its numbers")

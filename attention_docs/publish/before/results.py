@@ -31,7 +31,6 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
 
 
 def look_up_result(reference: str, folder: Path) -> Any:
-    """Return the part of a file of results to which a reference leads."""
     file_name, *keys = reference.split(".")
     data = load_results(file_name, folder)
     for key in keys:
@@ -43,7 +42,6 @@ def look_up_result(reference: str, folder: Path) -> Any:
 
 
 def load_results(name: str, folder: Path = RESULTS) -> Any:
-    """Return the content of a file of results."""
     files = sorted(path.stem for path in folder.glob("*.json"))
     if name not in files:
         raise LookupError(f"result {name!r} is unknown; expected one of {', '.join(files)}")

@@ -39,11 +39,7 @@ def markdown_paths(nav: Any) -> Any:
 
 
 def footer(project: Project) -> str:
-    """Return the footer of all pages as HTML.
-
-    It has the licences, the versions of the tools and, if the repository is known, a link to report
-    a wrong number.
-    """
+    """Return the footer of all pages as HTML."""
     repository = project.repository
     report = f" {report_link(repository)}." if repository else ""
     return (

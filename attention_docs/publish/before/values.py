@@ -93,7 +93,6 @@ def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> st
 
 
 def resolve_caption(markdown: str, macros: Macros) -> str:
-    r"""Replace the macros of a figure's caption."""
     return substitute(markdown, lambda macro, context: expand(macro, context, macros))
 
 

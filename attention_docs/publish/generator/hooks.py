@@ -79,7 +79,6 @@ def on_page_context(context: Any, page: Page, **_: Any) -> None:
 
 
 def on_env(env: Environment, **_: Any) -> None:
-    """Cache the theme's compiled templates."""
     cache_templates(env)
 
 

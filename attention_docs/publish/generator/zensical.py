@@ -37,19 +37,18 @@ def build(root: Path, site: Path) -> None:
         write_input(Path(folder), config, prepared, root)
         run_zensical(Path(folder))
         shutil.move(Path(folder) / "site", site)
-    template_folders = [root / config["theme"]["custom_dir"], zensical_templates()]
+    theme = Path(str(importlib.resources.files("zensical"))) / "templates"
+    template_folders = [root / config["theme"]["custom_dir"], theme]
     finish(site, project, prepared, [str(folder) for folder in template_folders])
 
 
 def read_config(file: Path) -> dict[str, Any]:
-    """Read mkdocs.yml with its environment variables."""
     # The annotation in yaml_env_tag says that it takes a loader, but it takes a class.
     loader = add_env_tag(SafeLoader)  # type: ignore[arg-type]
     return dict(yaml.load(file.read_text(encoding="utf-8"), loader))
 
 
 def write_input(folder: Path, config: dict[str, Any], prepared: Prepared, root: Path) -> None:
-    """Write the settings, templates, pages and files that Zensical reads."""
     settings = {name: value for name, value in config.items() if name not in MKDOCS_ONLY}
     settings["theme"] = {**config["theme"], "custom_dir": "theme"}
     # JSON is valid YAML.
@@ -66,16 +65,10 @@ def write_input(folder: Path, config: dict[str, Any], prepared: Prepared, root: 
 
 
 def run_zensical(folder: Path) -> None:
-    """Run Zensical on the mkdocs.yml of a folder."""
     command = [sys.executable, "-m", "zensical", "build", "--strict"]
     status = subprocess.call(command, cwd=folder)
     if status:
         raise PublishError(f"zensical build ended with status {status}")
-
-
-def zensical_templates() -> Path:
-    """Return the folder of the templates of Zensical's theme."""
-    return Path(str(importlib.resources.files("zensical"))) / "templates"
 
 
 if __name__ == "__main__":

@@ -69,7 +69,6 @@ class Condition(NamedTuple):
 
     @property
     def references(self) -> list[str]:
-        """The sides that are references, not typed numbers."""
         return [side for side in (self.left, self.right) if not NUMBER.fullmatch(side)]
 
     def is_met(self, read_number: Callable[[str], float]) -> bool:
@@ -197,7 +196,6 @@ def check_answer(condition: Condition, answer: Mapping[str, float], steps_of: St
 
 
 def number_at(reference: str, steps_of: StepsOf) -> float:
-    """Return the number at a reference."""
     number = look_up_array(reference, steps_of)
     if number.ndim:
         raise ValueError(f"{reference} has shape {number.shape}; expected one number")
