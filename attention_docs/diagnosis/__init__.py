@@ -9,7 +9,7 @@ The mathematics and the examples do not import this package. In a pytest test:
 
 import math
 import unittest
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -87,7 +87,6 @@ def compare_with(
     reference: Callable[..., Any],
     tolerance: float,
 ) -> None:
-    """Compare a function with a reference on `RANDOM_CALLS` random calls."""
     random = np.random.RandomState(0)
     # For each wrong result: how many numbers the arguments hold, which call it was, the message.
     failures: list[tuple[int, int, str]] = []
@@ -99,7 +98,8 @@ def compare_with(
         actual = libraries.to_numpy(function(*positional_arguments, **keyword_arguments))
         difference = describe_difference(actual, expected, tolerance)
         if difference:
-            shapes = shapes_of((*positional_arguments, *keyword_arguments.values()))
+            arguments = (*positional_arguments, *keyword_arguments.values())
+            shapes = [tuple(x.shape) for x in arguments if hasattr(x, "shape")]
             number_count = sum(math.prod(shape) for shape in shapes)
             shape_list = ", ".join(map(str, shapes))
             message = (
@@ -109,11 +109,6 @@ def compare_with(
     if failures:
         _, _, message = min(failures)
         raise AssertionError(message)
-
-
-def shapes_of(arguments: Iterable[Any]) -> list[tuple[int, ...]]:
-    """Return the shape of each argument that is an array."""
-    return [tuple(argument.shape) for argument in arguments if hasattr(argument, "shape")]
 
 
 def describe_difference(actual: Array, expected: Array, tolerance: float) -> str:
@@ -186,10 +181,7 @@ def check_cache(
 def output_in_chunks(
     layer: Callable[[Any, Any], Any], cache: Any, inputs: Any, chunk_lengths: list[int]
 ) -> Array:
-    """Run a layer with a cache on consecutive chunks of the inputs, and join the rows it returns.
-
-    The layer may return the rows, or a tuple of the rows and a new cache.
-    """
+    """Run a layer with a cache on consecutive chunks of the inputs, and join its rows."""
     outputs = []
     start = 0
     for length in chunk_lengths:
@@ -223,7 +215,6 @@ class Check:
 
     @property
     def report(self) -> Report:
-        """The report on all cases."""
         report_or_error = self.report_or_error()
         if isinstance(report_or_error, LoadError):
             raise report_or_error
@@ -252,12 +243,7 @@ class Check:
 
 
 def reason_left_out(case: Case, report: Report) -> str:
-    """Return why a check of a function left out a case, so that the report has no verdict on it.
-
-    Plain attention is not called with the cases of layers, and a layer not with those of plain
-    attention. No function is called in a finer dtype than the one it takes. The last of these
-    reasons is the causal case of a layer that is causal in every case.
-    """
+    """Return why a check of a function left out a case, so that the report has no verdict on it."""
     is_for_layers = isinstance(case.call, LayerCall)
     is_layer_checked = isinstance(report.verdicts[0].case.call, LayerCall)
     if is_for_layers and not is_layer_checked:

@@ -112,7 +112,6 @@ class Interface:
         return self.defaults.get(self.names[name], NO_DEFAULT) if name in self.names else None
 
     def is_required(self, name: str) -> bool:
-        """Whether the function requires an argument, given by our name for it."""
         return self.default(name) is NO_DEFAULT
 
 
@@ -176,7 +175,6 @@ def translate_arguments(call: Call | LayerCall, interface: Interface) -> dict[st
 
 
 def attention_arguments(call: Call, interface: Interface) -> dict[str, Any]:
-    """Return the arguments of a plain attention call, by our names."""
     if interface.needs_full_masks:
         call = with_full_masks(call)
     arguments = (
@@ -282,7 +280,6 @@ def convert_mask(mask: Array, kind: str | None) -> Array:
 
 
 def layer_arguments(call: LayerCall, interface: Interface) -> dict[str, Any]:
-    """Return the arguments of a layer call, by our names."""
     names = interface.names
     query = to_layout(call.query, interface.layout)
     key = to_layout(call.key, interface.layout)

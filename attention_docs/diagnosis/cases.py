@@ -119,7 +119,6 @@ class Case:
 
 
 def expected_steps(call: Call) -> AttentionSteps:
-    """Return every step of attention, computed by this package in float64."""
     return attention_steps(call.query, call.key, call.value, **attention_options(call))
 
 
@@ -378,7 +377,6 @@ def mask_cases(example: Call, square: Call, batch: Call) -> Iterator[Case]:
 
 
 def float_mask_cases(example: Call, square: Call, batch: Call) -> Iterator[Case]:
-    """Yield cases of float masks, and of masks combined with a causal mask."""
     bias = irregular_array(*score_shape(example)[-2:], start=6)
     bias[:, 1] = 0.0  # a function that reads the mask as boolean hides this key
     biased = replace(example, bias=bias)
@@ -422,7 +420,6 @@ def hidden_key_cases(example: Call, square: Call) -> Iterator[Case]:
 
 
 def padding_cases(batch: Call) -> Iterator[Case]:
-    """Yield cases of padding masks, alone and combined with other masks."""
     n = batch.key.shape[-2]
     lengths = np.array([n - 2, n])  # only the first sequence has padding
     is_token = np.arange(n) < lengths[:, None]
@@ -441,7 +438,6 @@ def padding_cases(batch: Call) -> Iterator[Case]:
 
 
 def stride_cases(example: Call, batch: Call) -> Iterator[Case]:
-    """Yield cases of arrays that are not contiguous in memory, with one head and with several."""
     aspect = "arrays not contiguous in memory"
     yield Case("not_contiguous", "strides", aspect, example, is_strided=True)
     yield Case("not_contiguous_heads", "strides", aspect, batch, is_strided=True)
@@ -505,7 +501,6 @@ def window_cases(square: Call) -> Iterator[Case]:
 
 
 def causal_window_cases(square: Call) -> Iterator[Case]:
-    """Yield cases of a window with a causal mask, and with a third mask."""
     causal = make_causal(square)
     n = square.key.shape[-2]
     mask_row = np.arange(n)[None, :] != 1

@@ -257,7 +257,6 @@ def right_outcome_in_new_process(
 
 
 def with_negated_inputs(case: Case) -> Case:
-    """Return the case with the sign of its queries, keys and values changed."""
     call = case.call
     # The call of a layer has no values.
     names = [name for name in ("query", "key", "value") if hasattr(call, name)]
@@ -269,7 +268,6 @@ def blocks_hint(verdicts: list[Verdict]) -> str:
     """Return a hint if results are right up to some number of keys and wrong beyond; else ""."""
 
     def key_counts(status: str) -> list[int]:
-        """Return the numbers of keys in cases without options that have a status."""
         return [
             verdict.case.call.key.shape[-2]
             for verdict in verdicts

@@ -49,7 +49,6 @@ def effective_dtype(case: Case, interface: Interface) -> str:
 
 
 def coarser_dtype(*dtypes: str) -> str:
-    """Return the dtype with the fewest significant bits."""
     return min(dtypes, key=SIGNIFICAND_BITS.__getitem__)
 
 
@@ -74,7 +73,6 @@ def first_wrong_result(
 
 
 def is_right(case: Case, outcome: Outcome, interface: Interface) -> bool:
-    """Whether a call has given the expected results, up to rounding."""
     if outcome.failure:
         return False
     return first_wrong_result(case, outcome.results, case.expected(), interface) is None
@@ -123,7 +121,6 @@ def possible_conventions(case: Case) -> Iterator[tuple[Convention, ...]]:
 
 @cache
 def output_with(case: Case, deviations: Deviations) -> Array | None:
-    """Return the output of a case with mistakes or conventions; None if they cannot be applied."""
     changes: StepFunctions = {}
     for deviation in deviations:
         changes |= deviation.changes

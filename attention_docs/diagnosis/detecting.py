@@ -59,7 +59,6 @@ class Attempt(NamedTuple):
 
 
 def detect(worker: Worker) -> Interface:
-    """Return the interface with which a first call gives a result of the right shape."""
     failed_attempts: list[Attempt] = []
     for candidates in interfaces_to_try(worker.describe(), worker.settings):
         attempts = [attempt_call(worker, interface) for interface in candidates]
@@ -214,7 +213,6 @@ def is_right_in_some_precision(case: Case, outcome: Outcome, interface: Interfac
 
 
 def causal_case(case: Case) -> Case:
-    """Return the case with a causal mask, for a function that is causal in every call."""
     conventions = {*case.conventions, "bottom_right", *FULLY_MASKED_ROW}
     return replace(
         case, call=replace(case.call, is_causal=True), conventions=tuple(sorted(conventions))

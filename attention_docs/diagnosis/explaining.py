@@ -113,7 +113,6 @@ class MistakeSearch:
         return explained_count, is_known, -len(mistakes), is_possible, typical_count
 
     def with_reason(self, verdict: Verdict, explained: dict[str, Verdict]) -> Verdict:
-        """Return a verdict with its reason: the mistakes, and a case in which they are not made."""
         summaries = " and ".join(mistake.summary for mistake in verdict.mistakes)
         reason = f"its output is that of {summaries}"
         other_verdicts = [explained.get(other.case.name, other) for other in self.verdicts]
@@ -139,7 +138,6 @@ def lacks_effect(verdict: Verdict, mistakes: Mistakes) -> bool:
 
 
 def describe_wrong_result(case: Case, outcome: Outcome, interface: Interface) -> str:
-    """Describe the number of a wrong result that differs most from the expected one."""
     difference = first_wrong_result(case, outcome.results, case.expected(), interface)
     assert difference
     name, index = difference

@@ -34,7 +34,6 @@ def to_library_array(array: Array, library: str, dtype: str) -> Any:
 
 
 def dtype_of(xp: Any, name: str) -> Any:
-    """Return a library's dtype by its name."""
     if xp.__name__ in ("numpy", "cupy") and name == "bfloat16":
         try:
             return importlib.import_module("ml_dtypes").bfloat16
@@ -91,10 +90,7 @@ def torch_gradients(
 def jax_gradients(
     function: Callable[..., Any], arguments: dict[str, Any], names: list[str], upstream: Any
 ) -> dict[str, Any]:
-    """Return the gradients of `sum(output * upstream)`, computed by JAX, by argument.
-
-    The arguments are those of `torch_gradients`.
-    """
+    """Return the gradients of `sum(output * upstream)`, computed by JAX, by argument."""
     jax = importlib.import_module("jax")
     constants = {name: value for name, value in arguments.items() if name not in names}
     variables = {name: arguments[name] for name in names}

@@ -49,7 +49,6 @@ DEFAULT_PARAMETERS = {
 
 
 def load(target: str) -> Callable[..., Any]:
-    """Return the function that `module:function` or `path/to/file.py:function` names."""
     module_name, _, function_name = target.rpartition(":")
     if not module_name or not function_name:
         raise LoadError(f"{target!r} names no function; write module:function or file.py:function")
@@ -191,10 +190,7 @@ def infer_names(parameters: Mapping[str, inspect.Parameter], settings: Settings)
 
 
 def match_names(parameters: Mapping[str, inspect.Parameter], settings: Settings) -> dict[str, str]:
-    """Return the argument names that are recognised, keyed by the names in `ARGUMENT_NAMES`.
-
-    Common names are recognised; the names in the settings override them.
-    """
+    """Return the argument names that are recognised, keyed by the names in `ARGUMENT_NAMES`."""
     names: dict[str, str] = {}
     for ours, candidates in ARGUMENT_NAMES.items():
         theirs = first_match(candidates, parameters)

@@ -76,7 +76,6 @@ def append_zero_key(call: Call) -> Call:
 
 
 def tile_heads(call: Call) -> Call:
-    """Match key heads to query heads with `np.tile` instead of `np.repeat`."""
     group_size = call.query.shape[1] // call.key.shape[1]
     tiles = (1, group_size, 1, 1)
     return replace(call, key=np.tile(call.key, tiles), value=np.tile(call.value, tiles))
@@ -197,7 +196,6 @@ def softmax_with_one_maximum(scores: Array) -> Array:
 
 
 def softmax_plus_one(scores: Array) -> Array:
-    """Return the softmax with a one added to its denominator."""
     exponentials = np.exp(scores)
     weights: Array = exponentials / (1 + exponentials.sum(axis=-1, keepdims=True))
     return weights
@@ -220,7 +218,6 @@ def softcap_before_scale(scores: Array, call: Call) -> Array:
 
 
 def tile_value_heads(call: Call) -> Call:
-    """Repeat key heads in groups, but tile value heads."""
     return replace(recipe.share_heads(call), value=tile_heads(call).value)
 
 

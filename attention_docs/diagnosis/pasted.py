@@ -34,7 +34,6 @@ class PrintedNumber(NamedTuple):
     tolerance: float
 
     def is_close(self, exact: float) -> bool:
-        """Whether an exact number may have been printed as this one."""
         if math.isfinite(self.number) and math.isfinite(exact):
             return abs(self.number - exact) <= self.tolerance
         return str(self.number) == str(exact)  # as strings, because nan differs from itself
@@ -193,7 +192,6 @@ def right_matrices(call: Call, causal_call: Call) -> dict[str, Array]:
 
 
 def as_rows(array: Array) -> list[list[float]]:
-    """Return the only matrix of a (1, 1, m, n) array as lists."""
     rows: list[list[float]] = array[0, 0].tolist()
     return rows
 

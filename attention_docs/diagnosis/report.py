@@ -51,7 +51,6 @@ class Report:
     traceback: str = ""
 
     def verdicts_with(self, *statuses: str) -> list[Verdict]:
-        """Return the verdicts that have one of these statuses."""
         return [verdict for verdict in self.verdicts if verdict.status in statuses]
 
     def features(self, *statuses: str) -> list[str]:
@@ -162,7 +161,6 @@ def note_lines(report: Report) -> list[str]:
 
 
 def heading(report: Report) -> str:
-    """Format the function and how it was called as one line."""
     interface = report.interface
     labels = [LIBRARY_NAMES.get(interface.library or "", ""), interface.dtype]
     if interface.precision:
@@ -233,7 +231,6 @@ def fix_lines(mistake: Mistake) -> list[str]:
 
 
 def totals(report: Report) -> str:
-    """Format how many cases have each status."""
     counts = Counter(verdict.status for verdict in report.verdicts)
     return (
         f"{counts[OK]} ok, {counts[NOT_SUPPORTED]} not supported, "
@@ -296,7 +293,6 @@ def as_github_annotation(report: Report) -> str:
 
 
 def as_json(report: Report) -> str:
-    """Format a report as JSON with one object for each case."""
     return json.dumps(
         {
             "target": report.target,

@@ -61,8 +61,6 @@ class Outcome:
 
 
 class Worker:
-    """Calls the reader's function in a subprocess."""
-
     def __init__(self, target: str, settings: Settings, time_limit_s: float = 10.0) -> None:
         self.target = target
         self.settings = settings
@@ -121,7 +119,6 @@ class Worker:
         return None
 
     def start(self) -> None:
-        """Start the subprocess, and a thread that receives its answers."""
         # Not with -m: classes defined in __main__ cannot be unpickled in another process.
         code = "import sys; from attention_docs.diagnosis import worker; worker.main(sys.argv[1])"
         command = [sys.executable, "-c", code, self.target]
@@ -153,7 +150,6 @@ class Worker:
         return f"ended its process with {cause}"
 
     def stop(self) -> None:
-        """Kill the subprocess and close its pipes."""
         if self.process is not None:
             self.process.kill()
             self.process.wait()
@@ -179,7 +175,6 @@ class InProcessWorker(Worker):
 
 
 def unpickled(stream: IO[bytes]) -> Iterator[Any]:
-    """Yield the pickled objects of a stream until it ends."""
     with contextlib.suppress(EOFError):
         while True:
             yield pickle.load(stream)
