@@ -12,7 +12,6 @@ def main():
 
 
 def remove_outputs(path):
-    """Write a notebook without outputs, and return whether that changed the file."""
     with open(path, encoding="utf-8") as file:
         text = file.read()
     notebook = json.loads(text)

@@ -60,7 +60,6 @@ def lock_file(lock):
 
 
 def lock_digest(lock):
-    """Return the SHA-256 digest of a lock, which changes with each locked version."""
     with open(lock_file(lock), "rb") as file:
         return hashlib.sha256(file.read()).hexdigest()
 
@@ -100,7 +99,6 @@ def print_message(text):
 
 
 def fail(reason):
-    """Exit with one line on stderr: the name of the script, and the reason."""
     sys.exit("{}: {}".format(os.path.basename(sys.argv[0]), reason))
 
 

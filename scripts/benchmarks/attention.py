@@ -334,7 +334,6 @@ def for_each_block(compute_block, query, key, value, causal, weight_blocks):
 
 
 def plain_attention(query, key, value, causal=False):
-    """Compute attention by the plain formula in three lines."""
     scores = query @ key.swapaxes(-1, -2) / math.sqrt(query.shape[-1])
     if causal:
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)

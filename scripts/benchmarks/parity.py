@@ -72,7 +72,6 @@ def largest_error(output, exact):
 
 
 def round_to(array, dtype):
-    """Round float64 numbers to a dtype and return them as float64."""
     if dtype != "bfloat16":
         return array.astype(dtype).astype("float64")
     # bfloat16 is the upper half of float32. Adding almost half of its last digit, and a bit more if
@@ -98,13 +97,11 @@ def formula(query, key, value, is_causal=False, window=None, enable_gqa=False, s
 
 
 def visible_keys(shape, is_causal, window):
-    """Return a mask that is True where a query attends to a key."""
     left, right = window or (None, None)
     return window_mask(*shape[-2:], left=left, right=0 if is_causal else right)
 
 
 def our_output(library, dtype, arrays, options):
-    """Return the output of our function in a library as float64, or why there is none."""
     if importlib.util.find_spec(library) is None:
         return NOT_MEASURED
     xp = importlib.import_module(library)

@@ -13,7 +13,6 @@ from keras.ops import dot_product_attention as keras_attention
 
 
 def keras(query, key, value, bias=None, mask=None, scale=None, is_causal=False):
-    """Call Keras' function with the options that the check varies."""
     return keras_attention(
         query, key, value, bias=bias, mask=mask, scale=scale, is_causal=is_causal
     )

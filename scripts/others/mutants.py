@@ -253,7 +253,6 @@ def onnx_attention(module):
     def attention(
         query, key, value, attn_mask=None, is_causal=False, scale=None, window=None, softcap=None
     ):
-        """Call ONNX's function, which returns more arrays than the output."""
         left, right = window or (None, None)
         output, *_ = module._compute_attention(
             query,
@@ -272,8 +271,6 @@ def onnx_attention(module):
 
 
 def keras_attention(module):
-    """Return Keras' reference implementation with the argument names of `attention`."""
-
     def attention(query, key, value, bias=None, mask=None, scale=None, is_causal=False):
         return module.dot_product_attention(query, key, value, bias, mask, scale, is_causal)
 

@@ -8,7 +8,6 @@ FIRST_OPSET = 23  # the first version of ONNX's operators that has Attention
 
 
 def attention(query, key, value, attn_mask=None, is_causal=False, scale=None, softcap=None):
-    """Call the operator, as the only node of a graph."""
     arrays = {"Q": query, "K": key, "V": value}
     if attn_mask is not None:
         arrays["attn_mask"] = attn_mask
@@ -26,5 +25,4 @@ def attention(query, key, value, attn_mask=None, is_causal=False, scale=None, so
 
 
 def tensor_info(name, dtype):
-    """Return ONNX's description of a tensor of any shape."""
     return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), shape=None)

@@ -21,7 +21,6 @@ def random_calls(package):
 
 
 def onnx_arguments(random):
-    """Draw arguments for ONNX's attention."""
     batch, key_heads, group_size, m, n, d_k, d_v = draw_sizes(random)
     query_heads = group_size * key_heads
     mask = any_mask(random, batch, query_heads, m, n)
@@ -45,7 +44,6 @@ def onnx_arguments(random):
 
 
 def keras_arguments(random):
-    """Draw arguments for Keras' attention."""
     batch, heads, _, m, n, d_k, d_v = draw_sizes(random)
     bias = any_mask(random, batch, heads, m, n)
     arrays = {
@@ -91,7 +89,6 @@ def numbers(random, *shape):
 
 
 def one_of(random, *choices):
-    """Choose one of the values, all equally likely."""
     return choices[random.randint(len(choices))]
 
 

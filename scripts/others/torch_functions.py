@@ -29,7 +29,6 @@ def x_transformers(query, key, value, mask=None, bias=None, causal=False):
 
 
 def bert(query, key, value, attention_mask=None, scale=None):
-    """Call the attention of transformers' BERT."""
     output, _ = modeling_bert.eager_attention_forward(
         bert_module, query, key, value, attention_mask, scaling=scale
     )
@@ -37,7 +36,6 @@ def bert(query, key, value, attention_mask=None, scale=None):
 
 
 def gpt2(query, key, value, attention_mask=None, scale=None):
-    """Call the attention of transformers' GPT-2."""
     output, _ = modeling_gpt2.eager_attention_forward(
         gpt2_module, query, key, value, attention_mask, scaling=scale
     )
@@ -45,7 +43,6 @@ def gpt2(query, key, value, attention_mask=None, scale=None):
 
 
 def llama(query, key, value, attention_mask=None, scale=None):
-    """Call the attention of transformers' Llama, with grouped key heads."""
     heads = query.shape[1]
     # The function reads the numbers of heads from a layer, but does not use its projections.
     config = LlamaConfig(

@@ -112,7 +112,6 @@ def scores_of_heads(model, weights, token_names):
 
 
 def write_html(text, token_names, next_words, weights, scores_by_kind):
-    """Return the page of a text as HTML."""
     table_rows = [
         f"<tr><td>{html.escape(word)}</td><td>{probability:.4f}</td></tr>"
         for word, probability in next_words
