@@ -48,12 +48,6 @@ def run_npm_ci(root: Path) -> None:
         )
 
 
-def plotly_script(node_modules: Path) -> dict[str, bytes]:
-    """Return Plotly's bundle for 3D scatter plots, by its path in the site."""
-    name = "plotly-gl3d.min.js"
-    return {f"assets/plotly/{name}": read_file(node_modules, f"plotly.js-gl3d-dist-min/{name}")}
-
-
 def worker_shim(node_modules: Path) -> dict[str, bytes]:
     """Return the shim that the search needs where the site is read from files, by its path."""
     return {"assets/iframe-worker.js": read_file(node_modules, "iframe-worker/shim/index.js")}

@@ -5,7 +5,6 @@
   const liveScript = urlOf("live.js");
   // Scripts for elements that few pages have, by selector.
   const scriptsOnDemand = new Map([
-    ["svg[data-points]", urlOf("explore.js")],
     [".paste", urlOf("diagnose.js")],
     ["[data-control=slider]", urlOf("slider.js")],
     ["[data-control=cells]", urlOf("cells.js")],

@@ -33,9 +33,7 @@ COLOURS = """
         return [e.className, style.color, style.backgroundColor, style.fill, style.stroke].join();
     }))]
 """
-SITE_CHROME = (
-    ".md-header, .md-tabs, .md-sidebar, .md-footer, .md-code__nav, .explore, .hands-on, .live-try"
-)
+SITE_CHROME = ".md-header, .md-tabs, .md-sidebar, .md-footer, .md-code__nav, .hands-on, .live-try"
 # Elements that would scroll, or overflow the text by more than the theme's tables do.
 CLIPPED_IN_PRINT = """
     [...document.querySelectorAll(".md-content *:not(.katex-mathml *, svg *)")].filter(box => {

@@ -153,12 +153,6 @@ def test_pasted_output_is_diagnosed(open_page):
     visit.page.get_by_text("This is the output of a softmax over the queries.").wait_for()
 
 
-def test_plotly_works_from_a_file(open_page):
-    visit = open_page("mechanisms/self_attention.html")
-    visit.page.get_by_role("button", name="Explore in 3D").click()
-    visit.page.locator(".space canvas").first.wait_for()
-
-
 def test_colour_scheme_is_kept_on_the_next_page(open_page):
     page = open_page("mechanisms/self_attention.html").page
     for title in ("Follow the system; switch to light", "Light; switch to dark"):

@@ -98,16 +98,6 @@ def navigated(open_page):
     assert visit.page.evaluate("window.isSameDocument")
 
 
-def test_3d_plot_complies_with_the_policy(navigated):
-    page = navigated.page
-    page.get_by_role("button", name="Explore in 3D").click()
-    page.locator(".space canvas").first.wait_for()
-    # Plotly's inserted style sheet is applied.
-    plot = page.locator(".space .svg-container")
-    assert plot.evaluate("plot => getComputedStyle(plot).position") == "relative"
-    page.get_by_role("button", name="Back to the drawing").click()
-
-
 def test_copying_and_searching_comply_with_the_policy(navigated):
     page = navigated.page
     # The theme adds the button when the code comes into view.

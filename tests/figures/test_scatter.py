@@ -1,8 +1,5 @@
 """Points in a plane and in space: their coordinates can be read back."""
 
-import json
-import re
-from html import unescape
 from itertools import combinations
 
 import numpy as np
@@ -174,10 +171,3 @@ def test_space_is_described_in_words():
         "Space. corners: A (0, 0, 0); B (2, 0, 0); C (2, 1, 0); D (0.5000, 1, 0.2500). "
         "outputs: 77 (1, 0.5000, 1); y2 (0, 0, 3)."
     )
-
-
-def test_points_are_json_for_the_script_of_the_page():
-    data = json.loads(unescape(re.search(r'data-points="([^"]*)"', space())[1]))
-    corners, outputs = (points._asdict() for points in IN_SPACE)
-    outputs["labels"] = ["77", "y2"]  # labels are texts in JSON
-    assert data == {"axes": ["east", "north", "up"], "sets": [corners, outputs]}

@@ -29,7 +29,7 @@ def policy(scripts: Iterable[str]) -> str:
     default-src 'self'
     script-src 'self' 'sha256-DIm7WJS6ZKDYe5qFLPy+h4JFI9Bol5QmYC57mt3Fb00='
     style-src 'self' 'unsafe-inline'
-    style-src-elem 'self' 'sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU='
+    style-src-elem 'self'
     img-src 'self' data:
     font-src data:
     object-src 'none'
@@ -44,10 +44,9 @@ def policy(scripts: Iterable[str]) -> str:
         "default-src 'self'",
         " ".join(["script-src 'self'", *sorted(map(hash_source, scripts))]),
         # Formulas and drawings have hundreds of different style attributes. <style> elements are
-        # blocked in browsers that support style-src-elem, except for the empty one that Plotly
-        # adds and fills by script.
+        # blocked in browsers that support style-src-elem.
         "style-src 'self' 'unsafe-inline'",
-        f"style-src-elem 'self' {hash_source('')}",
+        "style-src-elem 'self'",
         "img-src 'self' data:",  # the icons in the theme's style sheets
         "font-src data:",  # KaTeX's fonts in its style sheet
         "object-src 'none'",

@@ -17,7 +17,7 @@ NAME_ATTRIBUTES = (
     re.compile(r' id="([^"]*)"'),
     re.compile(r' data-md-color-\w+="([^"]*)"'),
 )
-# Scripts that write into pages, except Plotly, which has its own styles.
+# Scripts that write into pages.
 SCRIPTS = ("assets/*.js", "assets/javascripts/*.js")
 # The link to the style sheet of mkdocstrings, and an attribute of the elements that need it.
 MKDOCSTRINGS_SHEET = re.compile(r'<link rel="stylesheet" href="[^"]*assets/_mkdocstrings\.css">')

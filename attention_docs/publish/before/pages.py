@@ -94,7 +94,6 @@ def read_page_files(project: Project) -> dict[str, PageFile]:
 def scripts(project: Project) -> dict[str, bytes]:
     """Return the scripts of the site that MkDocs does not copy from `docs/`, by their paths."""
     files = {**live.bundled_scripts(project), **sentence_scripts()}
-    files |= assets.plotly_script(project.node_modules)
     if project.offline:
         files |= assets.worker_shim(project.node_modules)
     return files

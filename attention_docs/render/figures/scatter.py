@@ -1,6 +1,5 @@
 """Draw points in a plane, or in space by parallel projection."""
 
-import json
 import math
 from collections.abc import Callable, Iterable, Sequence
 from itertools import combinations, product
@@ -96,7 +95,7 @@ def scatter_3d(name: str, axes: Sequence[str], sets: Sequence[Points], size: Seq
         body += _draw_labelled_markers(style, points, to_paper)
     body += legend
     panel = Panel(width, legend_y + LINE_HEIGHT, "".join(body), _describe(name, sets))
-    return figure(panel, name, points=_json(axes, sets))
+    return figure(panel, name)
 
 
 def scatter_2d(
@@ -150,14 +149,6 @@ def _checked(points: Points, features: int, project: Callable[[np.ndarray], np.n
         check_no_overflow(np, f"{points.name} on paper holds", project(coordinates))
     labels = arguments.labels(f"labels of {points.name}", points.labels, len(coordinates))
     return points._replace(coordinates=coordinates, labels=labels)
-
-
-def _json(axes: Sequence[str], sets: Sequence[Points]) -> str:
-    """Return the points as JSON with all digits, for the page's script."""
-    json_sets = [
-        {**points._asdict(), "coordinates": points.coordinates.tolist()} for points in sets
-    ]
-    return json.dumps({"axes": list(axes), "sets": json_sets})
 
 
 def project_3d(coordinates: np.ndarray) -> np.ndarray:

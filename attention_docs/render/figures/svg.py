@@ -166,13 +166,10 @@ def text_width(text: str) -> float:
     return CHARACTER_WIDTH * (len(typeset_text) - marks / 2)
 
 
-def figure(panel: Panel, name: str, css_class: str = "drawing", points: str | None = None) -> Html:
+def figure(panel: Panel, name: str, css_class: str = "drawing") -> Html:
     """Return a panel as a finished figure with a name and a description for screen readers.
 
     The id is a digest of the content, so it is reproducible and unique within a page.
-
-    Args:
-        points: points in space as JSON, which the page's script redraws when the reader turns them.
     """
     if not (name and panel.description):
         raise ValueError("a figure needs a name and a description, for screen readers")
@@ -196,7 +193,6 @@ def figure(panel: Panel, name: str, css_class: str = "drawing", points: str | No
             font_size=FONT_SIZE,
             text_anchor="middle",
             fill="currentColor",
-            data_points=points,
             style=f"min-width: {round(MIN_SCALE * width)}px",
         )
     )

@@ -1,4 +1,4 @@
-"""Search and 3D plots in Chromium."""
+"""Search in Chromium."""
 
 import re
 from pathlib import Path
@@ -96,20 +96,3 @@ def test_search_retries_after_a_failed_fetch(open_page):
     page.keyboard.type("oftmax")
     page.locator(".md-search-result__item").first.wait_for()
     visit.errors.clear()  # the request that this test aborted
-
-
-def test_plotly_loads_only_on_request(open_page, address):
-    visit = open_page("mechanisms/self_attention")
-    assert not [url for url in visit.requests if "plotly" in url]
-    drawing = visit.page.locator("svg[data-points]")
-    visit.page.get_by_role("button", name="Explore in 3D").click()
-    visit.page.locator(".space.js-plotly-plot").wait_for()
-    assert not drawing.is_visible()
-    assert [url for url in visit.requests if "plotly" in url] == [
-        f"{address}assets/plotly/plotly-gl3d.min.js"
-    ]
-    own_urls = (address, "data:", "blob:")
-    assert [url for url in visit.requests if not url.startswith(own_urls)] == []
-    visit.page.get_by_role("button", name="Back to the drawing").click()
-    assert drawing.is_visible()
-    assert visit.page.locator(".space").count() == 0
