@@ -2,10 +2,15 @@
 
 import base64
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 
-from attention_docs.publish.after.inline_scripts import inline_scripts
-
+INLINE_SCRIPT = re.compile(
+    r"<script(?P<attributes>(?![^>]*\ssrc\s*=)[^>]*)>(?P<code>.*?)</script\s*>",
+    re.DOTALL | re.IGNORECASE,
+)
+# Data blocks, such as the theme's settings, do not run.
+DATA = re.compile(r'\stype="application/(?:ld\+)?json"')
 CHARSET = '<meta charset="utf-8">'
 META = '<meta http-equiv="Content-Security-Policy" content="{}">'
 
@@ -20,6 +25,16 @@ def add_policy(pages: Mapping[str, str]) -> dict[str, str]:
     # The policy applies to the elements below it, and only the charset has to come first.
     charset_and_policy = CHARSET + META.format(policy(scripts))
     return {path: page.replace(CHARSET, charset_and_policy, 1) for path, page in pages.items()}
+
+
+def inline_scripts(page: str) -> list[str]:
+    """List the inline scripts of a page that a browser would run.
+
+    >>> inline_scripts('<script>start()</script><script src="a.js"></script>')
+    ['start()']
+    """
+    scripts = INLINE_SCRIPT.finditer(page)
+    return [script["code"] for script in scripts if not DATA.search(script["attributes"])]
 
 
 def policy(scripts: Iterable[str]) -> str:

@@ -2,7 +2,7 @@
 
 import re
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +12,6 @@ from attention_docs.publish import inserts, repository
 from attention_docs.publish.after import (
     fonts,
     formulas,
-    inline_scripts,
     layout,
     names,
     pictures,
@@ -27,7 +26,6 @@ from attention_docs.publish.after.formulas import Formula, LabelledArray
 from attention_docs.publish.before import live
 from attention_docs.publish.before.pages import Prepared
 from attention_docs.publish.before.values import look_up, look_up_labels
-from attention_docs.publish.errors import PublishError
 from attention_docs.publish.page_files import PageFile
 from attention_docs.publish.project import Project
 from attention_docs.render.table import labels_of
@@ -36,17 +34,16 @@ SOURCE_MAP = re.compile(r"//# sourceMappingURL=\S+")
 FORMULA_STYLE_SHEET = "assets/katex/katex.min.css"
 
 
-def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence[str]) -> None:
+def finish(site: Path, project: Project, prepared: Prepared) -> None:
     """Finish a site that the generator has written.
 
     Args:
         site: the folder of the site.
         project: the project.
         prepared: the result of the phase before the generator.
-        templates: the folders of the theme's templates, whose inline scripts may run.
 
     Raises:
-        PublishError: if KaTeX rejects a formula, or a page has an inline script of no template.
+        PublishError: if KaTeX rejects a formula.
     """
     pages = {
         path: inserts.insert(page, prepared.inserts) for path, page in read_pages(site).items()
@@ -56,7 +53,6 @@ def finish(site: Path, project: Project, prepared: Prepared, templates: Sequence
         for path in pages
         if (page_file := find_page_file(path, prepared.page_files))
     }
-    check_scripts(pages, page_files, templates)
     if project.address and not project.preview:
         pages |= pictures.add_pictures(site, pages, page_files, project)
     typeset = typeset_formulas(project, pages, page_files)
@@ -157,21 +153,3 @@ def typeset_formulas(
         return page_file_of_formula[formula].locate_text(formula.tex)
 
     return formulas.typeset(page_file_of_formula, project, locate)
-
-
-def check_scripts(
-    pages: Mapping[str, str], page_files: Mapping[str, PageFile], templates: Sequence[str]
-) -> None:
-    """Check that all inline scripts of the pages come from templates.
-
-    Raises:
-        PublishError: if a script does not; the message has a line for each, with its page.
-    """
-    allowed = inline_scripts.allowed_scripts(templates)
-    problems = []
-    for path, page in pages.items():
-        location = f"{page_files[path].file}: " if path in page_files else ""
-        for problem in inline_scripts.forbidden_scripts(page, allowed):
-            problems.append(f"{location}site/{path}: {problem}")
-    if problems:
-        raise PublishError("\n".join(problems))

@@ -98,7 +98,7 @@ def on_post_build(config: MkDocsConfig) -> None:
 def finish(config: MkDocsConfig) -> None:
     """Run the phase after MkDocs on the site that it has written."""
     finish_site = import_module("after.site").finish
-    finish_site(Path(config.site_dir), build.project, build.prepared, config.theme.dirs)
+    finish_site(Path(config.site_dir), build.project, build.prepared)
 
 
 def import_module(name: str) -> Any:

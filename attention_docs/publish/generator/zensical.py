@@ -1,6 +1,5 @@
 """Build with Zensical: python -m attention_docs.publish.generator.zensical SITE."""
 
-import importlib.resources
 import json
 import shutil
 import subprocess
@@ -37,9 +36,7 @@ def build(root: Path, site: Path) -> None:
         write_input(Path(folder), config, prepared, root)
         run_zensical(Path(folder))
         shutil.move(Path(folder) / "site", site)
-    theme = Path(str(importlib.resources.files("zensical"))) / "templates"
-    template_folders = [root / config["theme"]["custom_dir"], theme]
-    finish(site, project, prepared, [str(folder) for folder in template_folders])
+    finish(site, project, prepared)
 
 
 def read_config(file: Path) -> dict[str, Any]:
