@@ -29,7 +29,7 @@ CHECKED_ELSEWHERE = (
 )
 # Formulas are checked in their MathML, without subscripts.
 SKIPPED = ".padding, .katex-html, msub > :nth-child(2), msubsup > :nth-child(2)"
-METADATA = "meta[name=description], meta[property='og:title'], meta[property='og:image:alt']"
+METADATA = "meta[name=description], meta[property='og:title']"
 # The tests run code blocks, but do not check their comments.
 COMMENT = re.compile(r"(?<!\S)# .*")
 TEXT_ATTRIBUTES = ("alt", "aria-label", "data-hint", "title")

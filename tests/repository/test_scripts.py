@@ -265,13 +265,12 @@ def test_terminated_preview_releases_its_port(installed):
 
 
 @posix_only
-def test_preview_has_live_reload_but_no_policy_or_pictures(installed):
+def test_preview_has_live_reload_but_no_policy(installed):
     cut_down(installed)
     with preview(installed) as port:
         html = wait_for(port, "</html>")
     assert "livereload" in html
     assert "Content-Security-Policy" not in html
-    assert "og:image" not in html
 
 
 # The file, text in it, wrong text that replaces it, and the error message.

@@ -14,7 +14,6 @@ from attention_docs.publish.after import (
     formulas,
     layout,
     names,
-    pictures,
     policy,
     preload,
     search,
@@ -53,8 +52,6 @@ def finish(site: Path, project: Project, prepared: Prepared) -> None:
         for path in pages
         if (page_file := find_page_file(path, prepared.page_files))
     }
-    if project.address and not project.preview:
-        pages |= pictures.add_pictures(site, pages, page_files, project)
     typeset = typeset_formulas(project, pages, page_files)
     search.write_index(site, pages, offline=project.offline)
     pages = complete_pages(pages, typeset, project)
