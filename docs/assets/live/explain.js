@@ -173,10 +173,10 @@ const symbolicExpression = (graph, values, term, depth) => {
     return { text: [...ifTrue.text, " where ", ...condition.text, ", else ", ...ifFalse.text], level: LOOSEST };
   }
   if (term.operation === "softmax" || isReduction(term)) {
-    const axis = term.operation === "softmax" && axisOf(values, term.used, 0) < -1 ? ", axis=0" : "";
-    return { text: [`${term.operation}(`, ...rowName(term.used, inner).text, `${axis})`], level: ATOM };
+    const end = term.operation === "softmax" && axisOf(values, term.used, 0) < -1 ? ", axis=0)" : ")";
+    return { text: [`${term.operation}(`, ...rowName(term.used, inner).text, end], level: ATOM };
   }
-  return operationText(term, combinesOneArray(term) ? term.terms.map((term) => cellName(graph, term)) : term.terms.map(inner));
+  return operationText(term, term.terms.map(combinesOneArray(term) ? (part) => cellName(graph, part) : inner));
 };
 
 /** @typedef {0 | 1} Side of a matrix product */
@@ -205,8 +205,9 @@ const combinesOneArray = ({ operation, terms: [left, right] }) => {
 /** Write the name of an element: `z₂`, or `E[birds, air]` if it has words. @param {Graph} graph @param {Term} term @returns {Expression} */
 const cellName = ({ labels }, { cell }) => {
   const { step, index } = /** @type {Cell} */ (cell);
-  const subscript = index.map((at) => at + 1).join(",").replace(/\d/g, (digit) => "₀₁₂₃₄₅₆₇₈₉"[Number(digit)]);
-  const place = labels[step] ? `[${describeWords(labels[step], step, index)}]` : subscript;
+  const place = labels[step]
+    ? `[${describeWords(labels[step], step, index)}]`
+    : `${index.map((at) => at + 1)}`.replace(/\d/g, (digit) => String.fromCodePoint(8320 + +digit));
   return { text: [...parenthesised(stepName(step), ATOM), place], level: ATOM };
 };
 

@@ -82,8 +82,7 @@ def test_inputs_get_sign_and_description(visit):
 def test_box_lists_derivatives_and_irrelevant_inputs(visit):
     box = show_influences(visit, 'table[data-val="self_attention.weights"] tbody td >> nth=1')
     assert box.locator("[role=status]").inner_text() == (
-        "16 of the 36 input numbers matter: if one of them changes a little, so does this number. "
-        "None of WV matters."
+        "16 of the 36 input numbers change this number. None of WV matters."
     )
     assert "The derivative with respect to the other 20 is 0." in box.inner_text()
     box.locator("summary").click()

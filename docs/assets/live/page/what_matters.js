@@ -170,9 +170,8 @@ const summaryOf = ({ example, cell: { step } }, influences, nonzero) => {
   const discrete = inputsOf(example).filter((input) => !differentiated.has(input));
   const irrelevant = [...differentiated].filter((input) => !nonzero.some((influence) => influence.input === input));
   const jumps = sentenceOn(discrete, " There is no derivative with respect to ", ", whose numbers can only jump.");
-  if (!nonzero.length) return [`None of the ${influences.length} input numbers matters: every derivative is 0.`, ...jumps];
-  const count = `${nonzero.length} of the ${influences.length} input numbers matter: if one of them changes a little, so does this number.`;
-  return [count, ...sentenceOn(irrelevant, " None of ", " matters."), ...jumps];
+  const count = `${nonzero.length || "None"} of the ${influences.length} input numbers change this number.`;
+  return [count, ...(nonzero.length ? sentenceOn(irrelevant, " None of ", " matters.") : []), ...jumps];
 };
 
 /**
