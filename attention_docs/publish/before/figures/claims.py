@@ -8,15 +8,7 @@ from attention_docs.arrays import Array
 
 
 def claim(is_true: object, quote: str) -> None:
-    """Stop the build if the data of a figure contradict its caption.
-
-    Args:
-        is_true: whether the quoted statement is true of the data.
-        quote: the statement, quoted from the caption.
-
-    Raises:
-        ValueError: if it is not true; the build adds the page and the name of the figure.
-    """
+    """Stop the build if the data of a figure contradict a quote from its caption."""
     if not is_true:
         raise ValueError(f"its data contradict its caption: {quote!r}")
 

@@ -498,10 +498,5 @@ def course_writing(steps_of: StepsOf) -> Html:
 
 
 def noun_arrows(rows: np.ndarray, role: str) -> list[Arrow]:
-    """Return *air* and *water* of both nouns as arrows.
-
-    Args:
-        rows: the vector of each word.
-        role: the colour of the arrows.
-    """
+    """Return *air* and *water* of both nouns as arrows."""
     return [Arrow(WORDS[i], rows[i, AIR_AND_WATER], role) for i in (BIRDS, BOATS)]

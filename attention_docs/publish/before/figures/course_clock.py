@@ -70,10 +70,7 @@ def course_rotated_query(steps_of: StepsOf) -> Html:
 
 
 def _clock(hands: Array) -> Panel:
-    """Draw clock hands, (5, 2), from one centre, each with its word at its tip.
-
-    Arrows show the turn from each hand to the next, and dashed lines the height of each tip.
-    """
+    """Draw clock hands, (5, 2), with the turn to the next hand and the height of each tip."""
     centre = x, y = RADIUS + 50, RADIUS + 3.75 * LINE_HEIGHT
     body = [heading(x, "The clock"), *_clock_face(centre)]
     for hand, next_hand in pairwise(hands):
@@ -116,15 +113,7 @@ def _clock_face(centre: Point) -> list[str]:
 
 
 def _query_and_keys(query: Array, hands: Array, scores: Array) -> Panel:
-    """Draw the keys with their scores, and the query of "pass".
-
-    A dashed line is the hand of "pass", as long as the query, from which an arrow leads back.
-
-    Args:
-        query: (2,) the two features of the query that are not always zero.
-        hands: (5, 2) the hand of each word; a key is twice as long.
-        scores: (5,) the scores of the query with the keys.
-    """
+    """Draw the query of "pass", (2,), and the keys, twice as long as the hands, (5, 2)."""
     name = "The query of “pass”"
     centre = x, y = 150, 2 * LINE_HEIGHT + QUERY_LENGTH * HAND_LENGTH
     hand_of_pass = vector_tip(hands[PASS], centre, QUERY_LENGTH * HAND_LENGTH)
@@ -165,7 +154,6 @@ def _draw_keys(centre: Point, hands: Array, scores: Array) -> list[str]:
 
 
 def _line(start: Point, end: Point, role: str | None, **attributes: Any) -> str:
-    """Draw a line in the colour of a role."""
     ends = {"x1": start[0], "y1": start[1], "x2": end[0], "y2": end[1]}
     return element("line", **ends, stroke=colour(role), **attributes)
 

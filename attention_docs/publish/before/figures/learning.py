@@ -71,18 +71,12 @@ def _pass_step(
     result: str,
     computed_before: Sequence[str] = (),
 ) -> Panel:
-    """Draw one step of the forward or backward pass: what it starts from, and what it computes.
-
-    Matrices that play no part in the step have empty cells.
+    """Draw what a step of the forward or backward pass starts from, and what it computes.
 
     Args:
-        name: the name of the panel.
-        operation: what the step does, above the arrow.
-        matrices: the matrices by their symbols, each of the backward pass after its forward one.
-        sources: the symbols of the matrices from which the step starts, which are outlined. The
-            arrow begins at the first.
-        result: the symbol of the matrix that the step computes, at the end of the arrow.
-        computed_before: the symbols of other matrices that are coloured.
+        matrices: all matrices by symbol, each of the backward pass after its forward one.
+        sources: the symbols of the outlined matrices; the arrow begins at the first.
+        computed_before: the symbols of other matrices that are coloured; the rest have empty cells.
     """
     grids = _grids_of_passes(matrices)
     body, descriptions = [], []
@@ -228,15 +222,7 @@ def loss_chart(
     step_ticks: Sequence[float],
     loss_ticks: Sequence[float],
 ) -> Html:
-    """Draw losses over the steps of training.
-
-    Args:
-        name: the title.
-        steps: (n,) the numbers of the steps.
-        lines: for each line, by its name, the losses, (n,), and the role.
-        step_ticks: the ticks of the horizontal axis.
-        loss_ticks: the ticks of the vertical axis.
-    """
+    """Draw lines, each with its losses and its role by name, over the steps of training."""
     series = [Series(line, steps, losses, role) for line, (losses, role) in lines.items()]
     return line_chart(name, Axis("step", step_ticks), Axis("loss", loss_ticks), series)
 

@@ -149,12 +149,7 @@ def positional_clocks(steps_of: StepsOf) -> Html:
 
 
 def _clocks_at(position: int, encodings: Array) -> Panel:
-    """Draw the two clocks of a position, with earlier hands faintly, above its four features.
-
-    Args:
-        position: the position, from 0.
-        encodings: (positions, 4) sine and cosine of the first clock, and of the second.
-    """
+    """Draw the two clocks of a position, with earlier hands faintly, above its four features."""
     features = encodings[position : position + 1]
     grid = cells.Grid(2, 2 * CLOCK_RADIUS + 3.2 * LINE_HEIGHT, (64, 24), 1, 4)
     body = []
@@ -201,12 +196,9 @@ def positional_heatmap(steps_of: StepsOf) -> Html:
 
 
 def _squares_by_level(encodings: np.ndarray, grid: cells.Grid) -> list[str]:
-    """Draw numbers from -1 to 1 as coloured squares.
-
-    Their opacity is rounded to a few levels, so that all squares of a level are one path.
+    """Draw (positions, features) from -1 to 1 as squares, one path for each of a few opacities.
 
     Args:
-        encodings: (positions, features) the numbers.
         grid: the geometry of the transpose, with features at the rows.
     """
     levels = 5

@@ -253,10 +253,7 @@ def heads_side_by_side(steps_of: StepsOf) -> Html:
 
 
 def outputs_and_values(steps: Steps) -> list[Points]:
-    """Return the points of the outputs and, outlined, of the values in the same space.
-
-    The outputs have the words of the queries, and the values those of the keys.
-    """
+    """Return the points of the outputs and, outlined, of the values in the same space."""
     queries, keys = words_of(steps["weights"])
     # The labels of the first points are left of them, and those of the others right. So the labels
     # of an output and of a value close to it do not overlap.
@@ -272,10 +269,7 @@ def repeats_two_features(x: Array) -> bool:
 
 
 def plane_figure(name: str, inputs: Sequence[Points], steps: Steps) -> Html:
-    """Draw the first two features of inputs beside the values and outputs.
-
-    The axes go from 0 to 1 for the inputs, and from 0 to 2 for the others.
-    """
+    """Draw the first two features of inputs beside the values and outputs."""
     _, features = words_of(steps["V"])
     panels = [
         scatter_2d("Inputs", ["flies", "floats"], inputs, size=(1, 1)),
@@ -321,15 +315,7 @@ def head_blocks(steps_of: StepsOf) -> Html:
 def _places_of_numbers(
     tokens: int, heads: int, width: int
 ) -> dict[str, tuple[np.ndarray, np.ndarray]]:
-    """Return the row and the column on paper of each number of X, for each way to arrange them.
-
-    Between the blocks of heads or tokens is a gap of half a cell or more.
-
-    Args:
-        tokens: the number of rows of X.
-        heads: the number of heads.
-        width: the number of features of a head; X has as many columns for each head.
-    """
+    """Return the row and column of each number of X, (tokens, heads * width), by arrangement."""
     token, column = np.indices((tokens, heads * width))
     head, feature = np.divmod(column, width)
     address = token * heads * width + column  # in memory, row by row
@@ -351,15 +337,7 @@ def _places_of_numbers(
 def _framed_numbers(
     name: str, matrix: Array, rows: np.ndarray, columns: np.ndarray, is_dashed: np.ndarray
 ) -> Panel:
-    """Draw each number of a matrix in a frame of its own, anywhere on paper.
-
-    Args:
-        name: the name of the panel.
-        matrix: (m, n) the numbers.
-        rows: (m, n) how far down each stands, in cells.
-        columns: (m, n) how far right each stands, in cells.
-        is_dashed: (m, n) whether its frame is dashed.
-    """
+    """Draw each number of a matrix in a frame at its row and column on paper, in cells, (m, n)."""
     body = []
     for index, value in np.ndenumerate(matrix):
         x, y = float(columns[index] * NUMBER_SIDE + 2), float(rows[index] * NUMBER_SIDE + 2)

@@ -153,10 +153,7 @@ def _check_kinds(sentences: Sequence[Mapping[str, Any]]) -> None:
 
 
 def strongest_heads() -> dict[str, tuple[tuple[int, int], int]]:
-    """Return the strongest head of each kind, and the index of the sentence that shows it.
-
-    A head is the number of its layer, and its own within the layer.
-    """
+    """Return the strongest head of each kind, (layer, head), and the index of its sentence."""
     strongest = load_results("real_model")["strongest"]
     heads = {}
     for name, (kind_in_record, sentence_index) in KINDS.items():
@@ -171,10 +168,7 @@ def rows_of(sentence: Mapping[str, Any], layer: int, head: int) -> Rows:
 
 
 def _chooser(sentences: Sequence[Mapping[str, Any]]) -> str:
-    """Return fields for a sentence, a layer and a head, and a button for each kind of head.
-
-    At first the fields show the pronoun head on the first sentence.
-    """
+    """Return fields for a sentence, a layer and a head, and a button for each kind of head."""
     layers = sentences[0]["percent"]
     (layer, head), _ = strongest_heads()["Pronoun"]
     options = [
@@ -212,12 +206,8 @@ def _number_field(name: str, count: int, value: int) -> str:
 
 
 def summary_of_head(sentence: Mapping[str, Any], layer: int, head: int) -> str:
-    """Name the token with the largest weight in the last row of a head.
-
-    The page's script does the same for the head that a reader chooses.
-
-    The text is well-formed XML, like the rest of the figure.
-    """
+    """Name the token with the largest weight in the last row, as the page's script does."""
+    # Well-formed XML, like the rest of the figure.
     tokens, last_row = sentence["tokens"], rows_of(sentence, layer, head)[-1]
     asking, asked = text_node(tokens[-1]), text_node(tokens[int(np.argmax(last_row))])
     return (
@@ -289,8 +279,7 @@ def small_pictures(sentence: Mapping[str, Any]) -> str:
 def sentence_scripts() -> dict[str, bytes]:
     """Return a script with all heads of each sentence, by its path; the page loads it on demand.
 
-    It has the drawing of all heads, and the tokens and the weights of the sentence. It also has the
-    drawing of an enlarged head in which every number is 100, so that no cell is left out: the
+    It also has an enlarged head in which every number is 100, so that no cell is left out: the
     page's script writes the numbers of the chosen head into it.
     """
     scripts = {}
@@ -309,13 +298,8 @@ def sentence_scripts() -> dict[str, bytes]:
 
 
 def draw_heads(pictures: Mapping[tuple[int, int], Rows]) -> str:
-    """Draw heads as one path of vertical lines for each shade.
-
-    Adjacent cells of a column are one line, because a sink fills a column.
-
-    Args:
-        pictures: the weights of each head, by its upper left corner, (x, y), in cells.
-    """
+    """Draw heads, by their upper left corners in cells, as one path of lines for each shade."""
+    # Adjacent cells of a column are one line, because a sink fills a column.
     paths = []
     for opacity, percents in SHADES.items():
         lines = [
@@ -346,13 +330,7 @@ def enlarged_head(sentence: Mapping[str, Any], layer: int, head: int) -> Panel:
 
 
 def _draw_enlarged(tokens: Sequence[str], rows: Rows, name: str) -> Panel:
-    """Draw weights in percent, except those of zero, with tokens at the left and below.
-
-    Args:
-        tokens: the tokens of the sentence.
-        rows: the weights of each token on the tokens up to it.
-        name: the title.
-    """
+    """Draw weights in percent, except those of zero, with tokens at the left and below."""
     margin = cells.room_for_labels(tokens)
     grid = cells.Grid(LINE_HEIGHT + margin, 1.4 * LINE_HEIGHT, CELL, len(tokens), len(tokens))
     body = [

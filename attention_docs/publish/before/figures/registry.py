@@ -23,11 +23,7 @@ FIGURE_HTML = (
 
 
 def site_figure(draw: Draw) -> Draw:
-    """Register a function that draws a figure, under its name, and return it unchanged.
-
-    Raises:
-        ValueError: if another figure has that name.
-    """
+    """Register a function that draws a figure, under its name, and return it unchanged."""
     name = draw.__name__
     registered = FIGURES.setdefault(name, draw)
     # The same lines may be executed twice: pytest imports a module again to run its doctests.
@@ -40,17 +36,7 @@ def site_figure(draw: Draw) -> Draw:
 
 
 def figure_block(name: str, steps_of: StepsOf, add_insert: Callable[[str], str]) -> str:
-    """Return a figure with its caption, for the Markdown of a page.
-
-    Args:
-        name: the name of the figure.
-        steps_of: returns the steps of an example by its name.
-        add_insert: stores the SVG and returns a placeholder for it.
-
-    Raises:
-        LookupError: if there is no figure of that name; the message lists all names.
-        ValueError: if it has no caption.
-    """
+    """Return a figure with its caption in Markdown; `add_insert` returns a placeholder for SVG."""
     if name not in FIGURES:
         raise LookupError(
             f"figure {name!r} is unknown; expected one of {', '.join(sorted(FIGURES))}"
@@ -63,10 +49,7 @@ def figure_block(name: str, steps_of: StepsOf, add_insert: Callable[[str], str])
 
 
 def svg_for_each_width(draw: Draw, steps_of: StepsOf) -> str:
-    """Return a figure, or two if the drawings for a wide and for a narrow text column differ.
-
-    The style sheet shows only the one that fits the screen.
-    """
+    """Return a figure, or two of which the style sheet shows the one that fits the screen."""
     wide = draw_for(draw, steps_of, TEXT_WIDTH)
     narrow = draw_for(draw, steps_of, PHONE_TEXT_WIDTH)
     if wide == narrow:
@@ -75,10 +58,7 @@ def svg_for_each_width(draw: Draw, steps_of: StepsOf) -> str:
 
 
 def draw_for(draw: Draw, steps_of: StepsOf, width: float) -> str:
-    """Draw a figure for a text column: its charts are as wide as the column.
-
-    The width is a context variable, so that figures need not pass it on to `line_chart`.
-    """
+    """Draw a figure for a text column: its charts are as wide as the column."""
     token = CHART_WIDTH.set(width)
     try:
         return draw(steps_of)

@@ -77,10 +77,7 @@ def score_variance_errors(steps_of: StepsOf) -> Html:
 def weights_of_growing_scores(
     steps_of: StepsOf,
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    """Return 65 values of d, (65,), and for each the weights of four scores, (65, 4).
-
-    The scores are those of the example times the root of d, as if nothing had divided them.
-    """
+    """Return 65 values of d, (65,), and for each the weights of scores times its root, (65, 4)."""
     scores = steps_of("softmax_saturation")["z_divided"]
     d = np.geomspace(1, 256, 65)
     return d, softmax(np.sqrt(d)[:, None] * scores)

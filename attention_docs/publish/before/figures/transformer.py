@@ -102,10 +102,7 @@ def two_stacks(steps_of: StepsOf) -> Html:
 
 
 def _draw_stack(x: float, bottom: float, parts: Sequence[Part]) -> list[str]:
-    """Draw parts one above the other, with an arrow to each from the one below it.
-
-    The lowest part is the words of a sentence. A sublayer also has a norm.
-    """
+    """Draw parts one above the other, with an arrow to each from the one below it."""
     body = []
     centre = x + WIDTH / 2
     for level, part in enumerate(parts):
@@ -156,13 +153,7 @@ def three_attentions(steps_of: StepsOf) -> Html:
 
 
 def _weights_panel(name: str, weights: Array, found: Mapping[str, str]) -> Panel:
-    """Draw the weights of a head, and mark where words look at the words that they should find.
-
-    Args:
-        name: the title.
-        weights: the weights.
-        found: the column with the largest weight, for some of the rows, both by their words.
-    """
+    """Draw the weights of a head, and mark some of the largest: a word for a row in `found`."""
     rows, columns = words_of(weights)
     left, top, cell = 58, 70, (19, 22)
     grid = cells.Grid(left, top, cell, *weights.shape)

@@ -40,16 +40,10 @@ def vector_arrow(
     dashed: bool = False,
     opacity: float | None = None,
 ) -> str:
-    """Draw a vector as an arrow, tagged with the step that the vector is from.
+    """Draw a vector, (2,), to the right and up, as an arrow tagged with the vector's step.
 
     Args:
-        vector: (2,) how far the arrow goes to the right and up.
-        start: where it starts on paper.
-        pixels_per_unit: the length of 1 on paper.
-        role: its colour.
         head: the length of the arrowhead, and half of its width, in pixels.
-        dashed: whether the line is dashed.
-        opacity: from 0 to 1; opaque if left out.
     """
     head_length, half_width = head
     tip = vector_tip(vector, start, pixels_per_unit)

@@ -35,16 +35,11 @@ def bars_panel(
     room_for: Sequence[str] = (),
     has_heading: bool = True,
 ) -> Panel:
-    """Draw a row of numbers as stacked horizontal bars; an edit in the page changes their lengths.
+    """Draw n numbers as stacked horizontal bars; an edit in the page changes their lengths.
 
     Args:
-        name: the title of the panel.
-        values: (n,) numbers from 0 to `largest`.
-        labels: n labels, at the left of the bars.
-        role: the colour.
         largest: the number whose bar has the full length.
         room_for: labels of another panel, so that the bars of both begin at the same x.
-        has_heading: whether to write the title, which a panel below another one leaves out.
 
     >>> panel = bars_panel("Shares", np.array([0.25, 0.75]), ["cat", "mat"])
     >>> panel.description

@@ -48,13 +48,7 @@ MATRIX_GAP, PRODUCT_GAP = 30, 12  # beside the matrix and below it
 
 
 def boxed_words_panel(sentences: Sequence[Sequence[str]], pronoun: int, noun: int) -> Panel:
-    """Draw each sentence as a row of words in boxes, with an arc from the pronoun to its noun.
-
-    Args:
-        sentences: the words of each; those after the pronoun are to be predicted.
-        pronoun: the index of the pronoun.
-        noun: the index of its noun.
-    """
+    """Draw sentences as words in boxes, with an arc from the pronoun to its noun, by index."""
     body = []
     right_ends = []
     y = ARC_TOP
@@ -225,12 +219,9 @@ def output_projection_panel(
 ) -> Panel:
     """Draw the product of the outputs of two heads and W_O, with the row turned into a column.
 
-    Each number of the row multiplies the matrix row beside it, and the sum is drawn below.
-
     Args:
-        word: the word that the row belongs to.
         head_outputs: (1, 2 d_v) the outputs of both heads for the word, side by side.
-        w_o: (2 d_v, d_model) the output projection.
+        w_o: (2 d_v, d_model).
         output: (1, d_model) what the heads add to the word.
         features: the names of the d_model features, of which each head returns the first d_v.
     """

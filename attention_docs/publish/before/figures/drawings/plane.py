@@ -38,10 +38,6 @@ class Vector(NamedTuple):
     """A named row of two numbers, drawn as an arrow from zero or as a point.
 
     Attributes:
-        name: its name, which is beyond the vector.
-        position: (2,) the two numbers.
-        role: its colour.
-        is_arrow: whether it is drawn as an arrow.
         is_inside: whether its name is between zero and the vector, for one among other points.
         is_input: whether it is an input, whose tip is a handle in the page.
     """
@@ -55,10 +51,7 @@ class Vector(NamedTuple):
 
     @property
     def name_distance(self) -> tuple[float, float]:
-        """How far the middle of the name is beyond a horizontal vector, and beyond a vertical one.
-
-        Both are negative for a name between zero and the vector.
-        """
+        """How far the middle of the name is beyond a horizontal and a vertical vector."""
         if self.is_input:
             gap = GAP_AT_HANDLE
         elif self.is_arrow:
@@ -77,15 +70,7 @@ def plane_panel(
     pixels_per_unit: float,
     corners: Array | None = None,
 ) -> Panel:
-    """Draw vectors in a plane whose axes go from minus `reach` to `reach`.
-
-    Args:
-        name: the title of the panel.
-        vectors: what to draw.
-        reach: where the axes end.
-        pixels_per_unit: the length of 1 on paper.
-        corners: (n, 2) points of a step that are joined by an outline.
-    """
+    """Draw vectors, and an outline with corners (n, 2), on axes from minus `reach` to `reach`."""
     side = 2 * reach * pixels_per_unit
     # Room beyond the axes for the name of a vector at their end.
     margin = max(vector.name_distance[0] + text_width(vector.name) / 2 for vector in vectors)

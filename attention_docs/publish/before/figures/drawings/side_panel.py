@@ -63,7 +63,6 @@ class StageMatrix(NamedTuple):
     """A matrix of a stage.
 
     Attributes:
-        symbol: its symbol, like `Q`.
         role: the role whose colour the symbol has.
         step: the step that it shows, like `course_mask.weights`.
         columns: the number of columns to show, if the rest comes later in the course.
@@ -80,7 +79,6 @@ class StageMatrix(NamedTuple):
 
     @property
     def row_words(self) -> list[str]:
-        """The word of each row."""
         return look_up_labels(self.step)[0]
 
     @property
@@ -95,8 +93,6 @@ class Stage(NamedTuple):
     Attributes:
         key: the name by which a page enlarges or folds it, which is the same in both heads.
         operation: what leads to it, as HTML.
-        name: the names of its matrices.
-        matrices: its matrices, side by side, with the same words at their rows.
     """
 
     key: str
@@ -110,9 +106,7 @@ class SidePanel(NamedTuple):
 
     Attributes:
         enlarged_key: the key of the stage that the page is about; `next` for the next word.
-        stages: all stages but the last.
         next_word: the reference to the probabilities of the next word.
-        folded_keys: the keys of the stages that are folded at first.
         last_operation: what leads from the last of the stages to the next word, as HTML.
     """
 
@@ -170,7 +164,6 @@ def output_stage(step: str, values: StageMatrix | None = None, head: str = "") -
 
 
 def block_stage(step: str) -> Stage:
-    """Return the stage of the output of a transformer block."""
     operation = "plus the words, norm, feed-forward network, norm"
     return Stage("block", operation, "block output B", (StageMatrix("B", "output", step),))
 
@@ -309,16 +302,7 @@ def learned_side_panel(by_hand: SidePanel) -> SidePanel:
 
 
 def side_panel(name: str, steps_of: StepsOf, add_insert: Callable[[str], str]) -> str:
-    """Return the panel of a page, for its Markdown.
-
-    Args:
-        name: the name of the panel, one of `SIDE_PANELS`.
-        steps_of: returns the steps of an example by its name.
-        add_insert: stores HTML and returns a placeholder for it.
-
-    Raises:
-        LookupError: if there is no panel of that name; the message lists all names.
-    """
+    """Return the panel of a page in Markdown; `add_insert` returns a placeholder for HTML."""
     if name not in SIDE_PANELS:
         raise LookupError(f"panel {name!r} is unknown; expected one of {', '.join(SIDE_PANELS)}")
     by_hand = SIDE_PANELS[name]
@@ -392,10 +376,7 @@ def draw_stage(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
 
 
 def cell_size(matrix: StageMatrix, numbers: np.ndarray, is_enlarged: bool) -> tuple[float, float]:
-    """Return the width and height of a cell, in which a number has room if the stage is enlarged.
-
-    Columns are wide enough for the words over them.
-    """
+    """Return the width and height of a cell, with room for column words and enlarged numbers."""
     widest_word = CHARACTER_WIDTH * max(map(len, matrix.column_words))
     width = WORD_GAP + max(ROW_HEIGHT, widest_word)
     if not is_enlarged:
@@ -432,12 +413,7 @@ def describe(matrix: StageMatrix, numbers: np.ndarray) -> str:
 
 
 def draw_next_word(reference: str, steps_of: StepsOf) -> Panel:
-    """Draw the probability of each word that may come next as a bar, the most probable word first.
-
-    Args:
-        reference: the reference to the probabilities.
-        steps_of: returns the steps of an example by its name.
-    """
+    """Draw the probability of each word that may come next as a bar, the largest first."""
     probabilities = look_up_array(reference, steps_of)
     (words,) = look_up_labels(reference)
     most_probable_first = np.argsort(-np.asarray(probabilities), kind="stable").tolist()

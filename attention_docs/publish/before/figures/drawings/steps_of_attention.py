@@ -55,10 +55,7 @@ def matrices_figure(name: str, matrices: Mapping[str, Array], **options: Any) ->
 
 
 def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = None) -> Html:
-    """Draw scores and their weights side by side, with the third row marked.
-
-    Weights at which `hidden` is True are crossed out.
-    """
+    """Draw scores and weights, crossed out where `hidden`, with the third row marked."""
     options: dict[str, Any] = {"numbers": False, "mark": (2, None)}
     scores_panel = matrix_panel(scores, "Scaled scores", **SCORES, **options)
     weights_name = "Weights: the softmax of each row"
@@ -69,19 +66,13 @@ def softmax_figure(name: str, scores: Array, weights: Array, hidden: Array = Non
 def draw_numbers(
     grid: cells.Grid, matrix: Array, role: str | None, step: Array | None = None
 ) -> str:
-    """Draw cells with their numbers, the more coloured the further a number is from zero.
-
-    The states of a player have the scale of the whole step.
-    """
+    """Draw numbers, the more coloured the further from zero, on the scale of the whole `step`."""
     scale = scale_of("diverging", "matrix", matrix if step is None else step, role)
     return cells.draw_cells(grid, matrix, scale)
 
 
 def word_cells(grid: cells.Grid, matrix: Array, role: str, columns: Sequence[str]) -> str:
-    """Draw a matrix without numbers, with words over its columns that read upwards.
-
-    Weights of zero are crossed out.
-    """
+    """Draw a matrix without numbers, with upward words over it and weights of zero crossed out."""
     hidden = matrix == 0 if role == "weights" else None
     scale = scale_of("sequential", role, matrix, role)
     words = cells.draw_upward_labels(grid, columns)
@@ -89,14 +80,7 @@ def word_cells(grid: cells.Grid, matrix: Array, role: str, columns: Sequence[str
 
 
 def words_panel(name: str, step: Array, width: float, role: str | None = None) -> Panel:
-    """Draw a matrix with numbers, and its words at the rows and, upwards, over the columns.
-
-    Args:
-        name: the title.
-        step: (m, n) the numbers.
-        width: the width of a cell.
-        role: the colour.
-    """
+    """Draw a matrix in cells of a width, with words at its rows and, upwards, over its columns."""
     rows, columns = words_of(step)
     left = cells.room_for_labels(rows)
     top = 1.5 * LINE_HEIGHT + cells.room_for_labels(columns)

@@ -37,10 +37,7 @@ KEPT_Y = QUERY_Y + HEIGHT + 34
 
 
 class CacheLayout(NamedTuple):
-    """The places of the matrices of a step: the cache above the weights, and new rows beside them.
-
-    The query and the output have the rows of the new words. In the cache, a column is a word.
-    """
+    """The places of the matrices of a step: a word is a column of the cache, otherwise a row."""
 
     key: cells.Grid
     value: cells.Grid
@@ -66,11 +63,7 @@ def cache_steps(steps_of: StepsOf) -> Html:
 
 
 def _cache_step(steps: Steps, length: int) -> Panel:
-    """Draw the step after which the cache has the keys and values of `length` words.
-
-    All steps have the same size and the same scales of colours, so that the triangle of weights
-    grows in place.
-    """
+    """Draw the step after which the cache has `length` words, in the same place and colours."""
     words, _ = words_of(steps["weights"])
     step = length - examples.load("kv_cache").PROMPT  # 0 is the prompt
     step_title = f"step {step}" if step else "the prompt"
@@ -164,10 +157,7 @@ def _future_cells(layout: CacheLayout, words: int) -> str:
 
 
 def _draw_weights(weights: Array, grid: cells.Grid, first_new: int) -> list[str]:
-    """Draw the rows of weights so far, each with a cell for each word up to its own.
-
-    Rows before `first_new`, which were computed in earlier steps, are pale and without numbers.
-    """
+    """Draw the rows of weights so far, those of earlier steps pale and without numbers."""
     scale = scale_of("sequential", "weights", weights, "weights")
     rows = []
     for row in range(grid.rows):
@@ -182,11 +172,8 @@ def _draw_weights(weights: Array, grid: cells.Grid, first_new: int) -> list[str]
 
 
 def _multiplications(steps: Steps, step: int) -> Panel:
-    """Draw the multiplications of a step as two bars: without a cache, and with it.
-
-    Step 0 is the prompt, which takes the same work in both. The bars are panels of their own
-    because their numbers come from two steps of the example.
-    """
+    """Draw the multiplications of a step, 0 for the prompt, without a cache and with it."""
+    # Two panels, because their numbers come from two steps of the example.
     names = ("recomputed", "cached")
     without_cache, with_cache = (
         steps[name][step - 1 : step] if step else steps["prefill"] for name in names

@@ -58,13 +58,10 @@ class BracketedProduct(NamedTuple):
     """A product of three matrices, of which two stand in a bracket and are multiplied first.
 
     Attributes:
-        name: the name of the result.
         method: what the bracket stands for, such as `absorbed`.
-        factors: the three matrices.
         start: the index of the first factor in the bracket, 0 or 1.
         inner: the product of the two factors in the bracket.
         result: (1, n) the product of all three.
-        columns: the names of the columns of the result, if they have any.
     """
 
     name: str
@@ -209,6 +206,5 @@ def _describe(product: BracketedProduct) -> str:
 
 
 def _draw_labels_below(grid: cells.Grid, labels: Sequence[str]) -> list[str]:
-    """Write a label below each column."""
     y = grid.bottom + LINE_HEIGHT / 2 + 2
     return [label(grid.column_middle(column), y, text) for column, text in enumerate(labels)]

@@ -45,11 +45,9 @@ def rotary_arrows(steps_of: StepsOf) -> Html:
 
 
 def _turning_pair(name: str, pair_at_positions: Array, is_fast: bool) -> Panel:
-    """Draw a pair of rotated features on a dial: an arrow for each position, with its number.
+    """Draw a pair of rotated features on a dial, with an arrow for each position: (positions, 2).
 
     Args:
-        name: the name of the panel.
-        pair_at_positions: (positions, 2) the two features.
         is_fast: whether the arrows lie far enough apart for the numbers of all positions. Otherwise
             only the first and the last have one, each on the side where there are no arrows.
     """
@@ -139,12 +137,9 @@ def rotary_scaling(steps_of: StepsOf) -> Html:
 
 
 def _turns_of_pair(name: str, pair: Array, angles: Array, untrained_angle: float) -> Panel:
-    """Draw a pair of features as an arrow at each position of a text, on one dial.
+    """Draw a pair of features, (2,), turned by angles in radians, (positions,), on one dial.
 
     Args:
-        name: the name of the panel.
-        pair: (2,) the features before the rotation.
-        angles: (positions,) by how many radians they are turned at each position.
         untrained_angle: arrows that are turned so far or further have the colour of keys.
     """
     hands = []

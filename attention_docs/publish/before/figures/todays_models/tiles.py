@@ -57,10 +57,7 @@ def tile_orders(steps_of: StepsOf) -> Html:
 
 
 def _with_ring(panel: Panel) -> Panel:
-    """Add arrows for the keys and values at the right of a table of tiles.
-
-    One leads up from the last row to the first, and another, further right, back to the last row.
-    """
+    """Add arrows at the right that lead keys and values up a table of tiles, and back down."""
     first_y, last_y = TILES_TOP + TILE_SIZE / 2, panel.height - 2 - TILE_SIZE / 2
     up_x, name_x, back_x = panel.width + 10, panel.width + 27, panel.width + 44
     up = [(up_x, last_y - 8), (up_x, first_y + 8)]
@@ -71,13 +68,7 @@ def _with_ring(panel: Panel) -> Panel:
 
 
 def _tile_rounds(name: str, rounds: np.ndarray, rows: str) -> Panel:
-    """Draw a table of tiles, each with the round in which it is computed; earlier ones are darker.
-
-    Args:
-        name: the name of the panel.
-        rounds: (m, n) the rounds, from 1 to n.
-        rows: what the rows are.
-    """
+    """Draw tiles with the rounds in which they are computed, (m, n); earlier ones are darker."""
     grid = cells.Grid(TILES_LEFT, TILES_TOP, (TILE_SIZE, TILE_SIZE), *rounds.shape)
     width = grid.right + 2
     body = [
@@ -141,10 +132,7 @@ def _tile_on_chip(steps: Steps, tile: int) -> Panel:
 
 
 def _state_of_tiles(steps: Steps, tile: int) -> Panel:
-    """Draw the state when a tile has been added: p above ℓ, and right of them, u above u / ℓ.
-
-    Above them is the factor for ℓ and u of the earlier tiles, if there are any.
-    """
+    """Draw p, ℓ, u and u / ℓ after a tile, and above them the factor for those of earlier tiles."""
     maximum_grid = cells.Grid(STATE_X, 1.2 * LINE_HEIGHT, KEY_CELL, 1, 1)
     total_grid = maximum_grid._replace(y=maximum_grid.bottom + LINE_HEIGHT)
     features = steps["V"].shape[1]
