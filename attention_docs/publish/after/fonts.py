@@ -55,10 +55,7 @@ ALWAYS_INCLUDED = {
 
 
 def used_characters(formulas: Iterable[str]) -> dict[str, set[str]]:
-    """Return the characters that typeset formulas use of each font.
-
-    The MathML of a formula, which stands before its visible part, is for screen readers and needs
-    no glyphs.
+    """Return the characters that typeset formulas use of each font; their MathML needs no glyphs.
 
     >>> visible_html = '<span class="katex-html"><i class="mord mathnormal">a</i>&lt;</span>'
     >>> used_characters([f"<math>x</math>{visible_html}"])
@@ -74,12 +71,7 @@ def used_characters(formulas: Iterable[str]) -> dict[str, set[str]]:
 
 
 def fonts_and_texts(visible_html: str) -> Iterator[tuple[str, str]]:
-    """Yield the font and the text of each piece of text in a typeset formula.
-
-    Args:
-        visible_html: HTML that starts with the visible part of the formula; what follows that
-            element is ignored.
-    """
+    """Yield the font and the text of each piece of the element that `visible_html` starts with."""
     font_stack = [MAIN]  # of the open elements, each of which inherits the font around it
     for tag in TAG_AND_TEXT.finditer(visible_html):
         if tag["closing"]:
@@ -110,15 +102,7 @@ def selected_font(attributes: str) -> str | None:
 
 
 def style_sheet(project: Project, formulas: Iterable[str]) -> str:
-    """Return KaTeX's style sheet with subsets of the used fonts embedded.
-
-    Args:
-        project: the project.
-        formulas: the typeset formulas of all pages.
-
-    Raises:
-        PublishError: if a formula uses a character that its font lacks.
-    """
+    """Return KaTeX's style sheet with subsets of the used fonts embedded."""
     characters = used_characters(formulas)
     for name, always_included in ALWAYS_INCLUDED.items():
         characters.setdefault(name, set()).update(always_included)
@@ -137,11 +121,7 @@ def style_sheet(project: Project, formulas: Iterable[str]) -> str:
 
 
 def cached_subset(name: str, font: bytes, characters: set[str], cache: Cache) -> str:
-    """Return a subset of a font in Base64, from the cache if it is there.
-
-    Raises:
-        PublishError: if the font lacks a character.
-    """
+    """Return a subset of a font in Base64, from the cache if it is there."""
     text = "".join(sorted(characters))
     key = hashlib.sha256(font).hexdigest() + text
     if key not in cache:
@@ -153,20 +133,17 @@ def cached_subset(name: str, font: bytes, characters: set[str], cache: Cache) ->
 
 
 def supported_characters(font: bytes) -> set[str]:
-    """Return the characters that a font supports."""
     from fontTools.ttLib import TTFont
 
     return set(map(chr, TTFont(io.BytesIO(font), lazy=True).getBestCmap() or ()))
 
 
 def subset_font(font: bytes, text: str) -> bytes:
-    """Return a font reduced to the glyphs and layout features of the characters of a text.
-
-    Hinting is removed: it takes half of a small font, and only helps on low-resolution screens.
-    """
+    """Return a font reduced to the glyphs and layout features of the characters of a text."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 
+    # Hinting takes half of a small font, and only helps on low-resolution screens.
     options = Options(flavor="woff2", layout_features=["*"], notdef_outline=True, hinting=False)
     ttfont = TTFont(io.BytesIO(font), recalcTimestamp=False)
     subsetter = Subsetter(options)

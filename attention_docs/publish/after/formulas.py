@@ -74,7 +74,6 @@ class Matrix(NamedTuple):
 
 
 def parse_pending(pending: re.Match[str]) -> Formula:
-    """Return the formula of a match of PENDING."""
     return Formula(unescape(pending["tex"]).strip(), pending["tag"] == "div")
 
 
@@ -101,8 +100,6 @@ def html_without_katex(formula: Formula) -> str | None:
 def split_at_matrices(formula: Formula) -> list[Formula | Matrix]:
     r"""Split a formula into its matrices and the segments around them.
 
-    A formula without matrices stays whole.
-
     >>> formula = Formula(r"Q = \val{toy.Q} \quad (3 \times 2) \quad K = \val{toy.K}", display=True)
     >>> [segment[0] for segment in split_at_matrices(formula)]
     ['Q =', 'toy.Q', '(3 \\times 2)', '\\quad K =', 'toy.K']
@@ -120,10 +117,7 @@ def split_at_matrices(formula: Formula) -> list[Formula | Matrix]:
 
 
 def split_off_shape(tex: str, *, follows_matrix: bool) -> list[Formula]:
-    r"""Return the TeX between two matrices as segments.
-
-    After a matrix, its shape is a segment of its own, like `(5 \times 2)`.
-    """
+    r"""Return the TeX between two matrices as segments, one of which is a shape, `(5 \times 2)`."""
     tex = tex.strip()
     shape = SHAPE.match(tex) if follows_matrix else None
     parts = [shape[1], tex[shape.end() :]] if shape else [tex]
@@ -133,19 +127,7 @@ def split_off_shape(tex: str, *, follows_matrix: bool) -> list[Formula]:
 def typeset(
     formulas: Collection[Formula], project: Project, locate: Callable[[Formula], str]
 ) -> dict[Formula, str]:
-    """Typeset formulas, or take them from the cache.
-
-    Args:
-        formulas: the formulas, without duplicates.
-        project: the project.
-        locate: returns the location of a formula, for error messages.
-
-    Returns:
-        The HTML of each formula, with MathML in it.
-
-    Raises:
-        PublishError: if KaTeX rejects a formula; the message has its location.
-    """
+    """Typeset formulas, or take them from the cache; `locate` is for error messages."""
     katex = project.node_modules / "katex"
     digest = files_digest(SCRIPT, katex / "package.json")
     cache = project.cache.with_version("formulas", digest, repr(MACROS))
@@ -158,11 +140,7 @@ def typeset(
 def run_katex(
     formulas: list[Formula], katex: Path, locate: Callable[[Formula], str]
 ) -> dict[Formula, str]:
-    """Typeset formulas in one Node.js process, and return the HTML of each.
-
-    Raises:
-        PublishError: if KaTeX rejects formulas; the message has a line for each, with its location.
-    """
+    """Typeset formulas in one Node.js process, and return the HTML of each."""
     if not formulas:
         return {}
     items = [
@@ -186,16 +164,9 @@ def run_katex(
 def insert(
     page: str, typeset_formulas: Mapping[Formula, str], look_up: Callable[[str], LabelledArray]
 ) -> str:
-    """Replace each pending formula by its HTML.
-
-    Args:
-        page: the HTML of a page.
-        typeset_formulas: KaTeX's HTML of each formula or segment.
-        look_up: returns a matrix by its reference.
-    """
+    """Replace each pending formula by its HTML."""
 
     def formula_html(pending: re.Match[str]) -> str:
-        """Return the HTML of a pending formula: plain, by KaTeX, or with matrices as tables."""
         tag, formula = pending["tag"], parse_pending(pending)
         segments = split_at_matrices(formula)
         if segments == [formula]:
@@ -216,13 +187,9 @@ def segments_html(
     typeset_formulas: Mapping[Formula, str],
     look_up: Callable[[str], LabelledArray],
 ) -> str:
-    """Return the HTML of a formula with matrices.
-
-    A line may break between its parts, but not within one, such as a name with its matrix.
-    """
+    """Return the HTML of a formula with matrices; lines break only between its parts."""
 
     def segment_html(segment: Formula | Matrix) -> str:
-        """Return a matrix as a table, and a segment of TeX plain or as KaTeX has typeset it."""
         if isinstance(segment, Matrix):
             return matrix_html(segment, look_up(segment.reference))
         html = html_without_katex(segment) or typeset_formulas[segment]
@@ -273,7 +240,6 @@ def keep_together(formula_html: str, punctuation: str) -> str:
 
 
 def matrix_html(matrix: Matrix, labelled: LabelledArray) -> str:
-    """Return a matrix as a table, or as an excerpt if it is large."""
     write_table = excerpt if is_large(labelled.array) else table
     table_html = write_table(labelled.array, matrix.reference, labelled.labels)
     return table_html + (TRANSPOSE if matrix.is_transposed else "")
@@ -282,11 +248,8 @@ def matrix_html(matrix: Matrix, labelled: LabelledArray) -> str:
 def collapsed_tables(
     segments: Sequence[Formula | Matrix], look_up: Callable[[str], LabelledArray]
 ) -> str:
-    """Return a table of all numbers for each large matrix of a formula, which shows an excerpt.
-
-    The tables are in collapsed blocks, which browsers lay out only when they are opened. A matrix
-    that occurs twice in the formula has one table.
-    """
+    """Return a table of all numbers for each large matrix, of which a formula has an excerpt."""
+    # Browsers lay out collapsed blocks only when they are opened.
     html = ""
     references = [segment.reference for segment in segments if isinstance(segment, Matrix)]
     for reference in dict.fromkeys(references):
@@ -299,11 +262,7 @@ def collapsed_tables(
 
 
 def first_pages(pages: Iterable[tuple[PageFile, str]]) -> dict[Formula, PageFile]:
-    """Return the first page that has each formula.
-
-    Args:
-        pages: the file and the HTML of each page.
-    """
+    """Return the first page that has each formula."""
     page_of_formula: dict[Formula, PageFile] = {}
     for page_file, page in pages:
         for formula in formulas(page):

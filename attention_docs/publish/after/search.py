@@ -48,12 +48,10 @@ Section = dict[str, Any]
 def with_worker(page: str, *, offline: bool = False) -> str:
     """Make a page start our search worker, with the address of the theme's as its query string.
 
-    The offline site keeps the theme's worker. The search dialog also gets an accessible name, which
-    the theme omits.
-
     >>> with_worker('{"search": "../assets/javascripts/workers/search.a7.min.js"}')
     '{"search": "../assets/search.js?javascripts/workers/search.a7.min.js"}'
     """
+    # The theme omits the accessible name.
     page = page.replace('role="dialog"', 'role="dialog" aria-label="Search"', 1)
     return page if offline else THEME_WORKER.sub(OUR_WORKER, page)
 
@@ -63,11 +61,6 @@ def write_index(site: Path, pages: Mapping[str, str], *, offline: bool = False) 
 
     The offline site keeps them in the index, for the theme's worker. Zensical's index, which has
     another name, stays as it is.
-
-    Args:
-        site: the folder of the site.
-        pages: the HTML of each page, by its path.
-        offline: whether the site will be read without a server.
     """
     index_file = site / "search" / "search_index.json"
     if not index_file.is_file():
@@ -82,10 +75,7 @@ def write_index(site: Path, pages: Mapping[str, str], *, offline: bool = False) 
 
 
 def searchable_sections(sections: Iterable[Section], pages: Mapping[str, str]) -> Iterator[Section]:
-    """Yield the sections that are worth searching, with their keywords and boosts.
-
-    A page of definitions, such as the glossary, becomes one section for each term.
-    """
+    """Yield the sections worth searching, with keywords; each term of a glossary is a section."""
     page_title = ""
     for section in sections:
         url, _, fragment = section["location"].partition("#")
@@ -107,16 +97,7 @@ def searchable_sections(sections: Iterable[Section], pages: Mapping[str, str]) -
 
 
 def with_keywords(section: Section, page_title: str, page_description: str = "") -> Section:
-    """Return a section with its weight in the ranking, and with keywords that find it.
-
-    The keywords are the title of the page, its description, and the synonyms of both the section's
-    title and the description.
-
-    Args:
-        section: the section.
-        page_title: the title of its page.
-        page_description: the description of the page, if the section is the page's beginning.
-    """
+    """Add a ranking weight and keywords; a page's first section has the page's description, too."""
     section_synonyms = synonyms(f"{section['title']} {page_description}")
     keywords = " ".join(filter(None, (page_title, page_description, section_synonyms)))
     return {**section, "keywords": keywords, "boost": ranking_weight(section["location"])}

@@ -34,16 +34,7 @@ FORMULA_STYLE_SHEET = "assets/katex/katex.min.css"
 
 
 def finish(site: Path, project: Project, prepared: Prepared) -> None:
-    """Finish a site that the generator has written.
-
-    Args:
-        site: the folder of the site.
-        project: the project.
-        prepared: the result of the phase before the generator.
-
-    Raises:
-        PublishError: if KaTeX rejects a formula.
-    """
+    """Finish a site that the generator has written."""
     pages = {
         path: inserts.insert(page, prepared.inserts) for path, page in read_pages(site).items()
     }
@@ -73,7 +64,6 @@ def finish(site: Path, project: Project, prepared: Prepared) -> None:
 
 
 def read_pages(site: Path) -> dict[str, str]:
-    """Return the HTML of all pages by their paths in the site."""
     # read_text would change line endings, which the hashes of scripts cover.
     return {
         path.relative_to(site).as_posix(): path.read_bytes().decode()
@@ -84,16 +74,9 @@ def read_pages(site: Path) -> dict[str, str]:
 def complete_pages(
     pages: Mapping[str, str], typeset: Mapping[Formula, str], project: Project
 ) -> dict[str, str]:
-    """Return the pages with formulas, aligned tables, breaks in names, layout, search and preloads.
-
-    Args:
-        pages: the HTML of each page, by its path in the site.
-        typeset: the HTML of each formula.
-        project: the project.
-    """
+    """Return the pages with all that the generator left out: formulas, aligned tables and so on."""
 
     def look_up_matrix(reference: str) -> LabelledArray:
-        """Return the numbers that a formula shows as a table, and the words at their axes."""
         array = np.asarray(look_up(reference, project.examples.steps))
         return LabelledArray(array, labels_of(look_up_labels(reference)))
 
@@ -137,11 +120,7 @@ def find_page_file(path: str, page_files: Mapping[str, PageFile]) -> PageFile | 
 def typeset_formulas(
     project: Project, pages: Mapping[str, str], page_files: Mapping[str, PageFile]
 ) -> dict[Formula, str]:
-    """Return KaTeX's HTML of each formula of the pages.
-
-    All are typeset at once, because starting KaTeX takes longer than running it. An error message
-    locates a formula in the first page that has it.
-    """
+    """Typeset the formulas of all pages at once: starting KaTeX takes longer than running it."""
     page_file_of_formula = formulas.first_pages(
         (page_files[path], pages[path]) for path in sorted(page_files)
     )

@@ -8,10 +8,7 @@ LAST_MODIFIED = re.compile(r"(?<=<lastmod>)[^<]*")
 
 
 def set_date(site: Path, day: str) -> None:
-    """Replace all dates in a site's sitemap by a day.
-
-    Nothing happens if the day is empty, as outside of a git repository, or there is no sitemap.
-    """
+    """Replace all dates in a site's sitemap by a day, unless it is empty, as without git."""
     sitemap = site / "sitemap.xml"
     if day and sitemap.is_file():
         content = LAST_MODIFIED.sub(day, sitemap.read_text(encoding="utf-8")).encode()

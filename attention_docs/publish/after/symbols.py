@@ -46,10 +46,7 @@ SIGNS = {
 
 
 def alternatives(tokens: dict[str, str]) -> str:
-    r"""Return a regular expression for any of some characters or TeX commands.
-
-    A command must end there: \le matches in `\le 2`, but not in `\left`.
-    """
+    r"""Return a regular expression for any of the tokens: \le does not match in `\left`."""
     end_of_command = "(?![A-Za-z])"
     return "|".join(
         re.escape(token) + (end_of_command if token[1:].isalpha() else "") for token in tokens
@@ -105,13 +102,7 @@ def short_formula(tex: str) -> str | None:
 
 
 def token_html(match: re.Match[str], html_before: str) -> str:
-    """Return one symbol, number or sign of a formula as HTML.
-
-    Args:
-        match: its match of COLOURED, SYMBOL or OTHER.
-        html_before: the HTML of the formula before it, which tells a negative number from a
-            subtraction.
-    """
+    """Return a match of COLOURED, SYMBOL or OTHER; after `html_before` a minus may be binary."""
     if match.re is not OTHER:
         return symbol_html(match)
     if match["computed"]:
@@ -143,10 +134,7 @@ def computed_html(tex: str, reference: str | None) -> str:
 
 
 def subscript(match: re.Match[str]) -> str:
-    """Return the subscript of a symbol as HTML; it is empty if the symbol has none.
-
-    Letters are italic, digits and words upright.
-    """
+    """Return the subscript of a symbol, or "": letters italic, digits and words upright."""
     italic = match["letter_subscript"] or match["letters"]
     upright = match["digit_subscript"] or match["digits"] or match["word"]
     if italic:

@@ -38,7 +38,6 @@ def align_table(table: str) -> str:
     widths = [decimal_width(column) for column in columns]
 
     def align_row(row: re.Match[str]) -> str:
-        """Align each cell of a row by the width of its column."""
         remaining_widths = iter(widths)
         return CELL.sub(lambda cell: align_cell(cell, next(remaining_widths)), row[0])
 
@@ -46,12 +45,10 @@ def align_table(table: str) -> str:
 
 
 def row_texts(row: str) -> list[str]:
-    """Return the text of each cell of a row."""
     return [text_of(cell["content"]) for cell in CELL.finditer(row)]
 
 
 def text_of(content: str) -> str:
-    """Return the text of HTML without its tags."""
     return unescape(TAG.sub("", content)).strip()
 
 
@@ -71,12 +68,7 @@ def decimal_width(column: Sequence[str]) -> int | None:
 
 
 def align_cell(cell: re.Match[str], width: int | None) -> str:
-    """Align a cell to the right, and pad the decimal part of its number with invisible digits.
-
-    Args:
-        cell: a match of CELL.
-        width: the width of the decimal part in characters; None leaves the cell as it is.
-    """
+    """Align a match of CELL to the right, and pad its decimals to a width; None leaves it as is."""
     if width is None:
         return cell[0]
     number = NUMBER.fullmatch(text_of(cell["content"]))
