@@ -36,9 +36,6 @@ def names() -> list[str]:
 def load(name: str) -> ModuleType:
     """Return an example by its name.
 
-    Raises:
-        LookupError: if no example has this name; the message lists the names.
-
     >>> load("self_attention").TITLE
     'Self-attention, three tokens'
     """
@@ -66,10 +63,6 @@ def computed(
 
     These are neither a literal nor a step of an example that it imports from. NumPy decides which
     they are, because another library rounds in another way.
-
-    Args:
-        steps: the function of the example.
-        xp: the array library.
 
     >>> list(computed(load("values_in_space").steps))
     ['V', 'output']
@@ -123,20 +116,12 @@ def labels(name: str, step: str) -> tuple[list[str], ...]:
 
 
 def expected(name: str) -> str:
-    """Return the output that the doctest of an example expects.
-
-    Raises:
-        LookupError: if its docstring has other doctests than `>>> show(computed(steps))`, or none.
-    """
+    """Return the output that the doctest of an example expects."""
     return _doctest(name).want.rstrip("\n")
 
 
 def write_expected(name: str, output: str) -> None:
-    """Replace the output that the doctest of an example expects, in the example's file.
-
-    Raises:
-        LookupError: as for `expected`.
-    """
+    """Replace the output that the doctest of an example expects, in the example's file."""
     file = Path(inspect.getfile(load(name)))
     doctest_of_example = _doctest(name)
     statement = f">>> {doctest_of_example.source}"

@@ -273,7 +273,6 @@ def sentences(held_out: bool) -> list[list[str]]:
 
 
 def word_indices(words: Iterable[str]) -> list[int]:
-    """Return the index of each word in the vocabulary."""
     return [VOCABULARY.index(word) for word in words]
 
 
