@@ -58,10 +58,7 @@ def check_command(arguments: list[str] | None = None) -> int:
 
 
 def run(options: argparse.Namespace, prog: str) -> int:
-    """Run the function of a command, and return its exit status.
-
-    If it raises an expected error, its message is printed in one line, and the status is 2.
-    """
+    """Run the function of a command; report an expected error in one line, with exit status 2."""
     try:
         exit_status: int = options.run(options)
     except (LookupError, RuntimeError, libraries.LoadError) as error:
@@ -149,12 +146,10 @@ def add_check_options(command: argparse.ArgumentParser) -> None:
 
 
 def add_backend_option(command: argparse.ArgumentParser) -> None:
-    """Add the option for the array library that an example computes with."""
     command.add_argument("--backend", choices=("numpy", "cupy"), default="numpy")
 
 
 def list_examples(options: argparse.Namespace) -> int:
-    """Print the names and titles of the examples."""
     width = max(map(len, examples.names()))
     for name in examples.names():
         print(f"{name.ljust(width)}  {examples.load(name).TITLE}")
@@ -186,11 +181,7 @@ def verify_examples(options: argparse.Namespace) -> int:
 
 
 def parse_features(argument: str) -> tuple[str, ...]:
-    """Parse the names of features, which are separated by commas.
-
-    Raises:
-        argparse.ArgumentTypeError: if no case has such a feature.
-    """
+    """Parse the names of features, which are separated by commas."""
     known_features = list(dict.fromkeys(case.feature for case in CASES.values()))
     features = tuple(name.strip() for name in argument.split(","))
     for feature in features:
@@ -202,11 +193,7 @@ def parse_features(argument: str) -> tuple[str, ...]:
 
 
 def parse_name_pair(argument: str) -> tuple[str, str]:
-    """Parse a pair such as `q=queries`: our name of an argument, and the function's name of it.
-
-    Raises:
-        argparse.ArgumentTypeError: if it is no pair.
-    """
+    """Parse a pair such as `q=queries`: our name of an argument, and the function's name of it."""
     ours, _, theirs = argument.partition("=")
     if not theirs:
         raise argparse.ArgumentTypeError(f"names are {argument!r}; expected ours=theirs")
@@ -214,11 +201,6 @@ def parse_name_pair(argument: str) -> tuple[str, str]:
 
 
 def parse_seconds(argument: str) -> float:
-    """Parse a time limit.
-
-    Raises:
-        argparse.ArgumentTypeError: if it is no number, or not positive and finite.
-    """
     try:
         seconds = float(argument)
     except ValueError:
@@ -231,10 +213,7 @@ def parse_seconds(argument: str) -> float:
 
 
 def check_function(options: argparse.Namespace) -> int:
-    """Check a reader's function, and print the report.
-
-    In GitHub Actions, the first problem is an annotation as well.
-    """
+    """Print the report on a reader's function; in GitHub Actions, annotate its first problem."""
     settings = calling.Settings(
         library=options.library,
         layout=options.layout,

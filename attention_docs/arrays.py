@@ -18,11 +18,7 @@ SMALL_FLOATS = ("float4_", "float6_", "float8_")  # the beginnings of their dtyp
 
 
 def ignoring_overflow() -> np.errstate:
-    """Silence NumPy's warnings where an overflow is expected and handled.
-
-    A difference like -1e308 - 1e308 is -inf, and exp(-inf) = 0 is the right weight. A product that
-    overflows raises an error of this package.
-    """
+    """Silence expected overflow: exp(-inf) = 0 is right, and products are checked."""
     return np.errstate(over="ignore", invalid="ignore")
 
 
@@ -94,27 +90,17 @@ def with_article(value: object) -> str:
 
 
 def check_library(xp: Any) -> None:
-    """Refuse a value that is not an array library, such as the name of one.
-
-    >>> check_library("numpy")
-    Traceback (most recent call last):
-    TypeError: xp is 'numpy'; expected an array library, for example the module numpy
-    """
+    """Refuse a value that is not an array library, such as the name of one."""
     if not hasattr(xp, "asarray"):
         raise TypeError(f"xp is {xp!r}; expected an array library, for example the module numpy")
 
 
 def drop_none(**arrays: Array | None) -> dict[str, Array]:
-    """Return the arrays that are not None, by name.
-
-    >>> drop_none(attn_mask=None)
-    {}
-    """
+    """Return the arrays that are not None, by name."""
     return {name: array for name, array in arrays.items() if array is not None}
 
 
 def library_name(array: Array) -> str:
-    """Return the name under which the library of an array is imported."""
     return type(array).__module__.partition(".")[0]
 
 
@@ -162,13 +148,7 @@ def check_finite(xp: ModuleType, name: str, array: Array) -> None:
 
 
 def check_no_overflow(xp: ModuleType, subject: str, array: Array) -> None:
-    """Refuse a result that overflowed: a product of finite numbers can exceed the largest float.
-
-    Args:
-        xp: the library of the array.
-        subject: the beginning of the error message, such as `the scores of query and key hold`.
-        array: the result.
-    """
+    """Refuse a result that overflowed, with a message that begins with `subject`."""
     invalid = ~xp.isfinite(array)
     if xp.count_nonzero(invalid):
         element = describe_first(xp, invalid, array)
@@ -177,15 +157,7 @@ def check_no_overflow(xp: ModuleType, subject: str, array: Array) -> None:
 
 
 def check_below_infinity(xp: ModuleType, name: str, array: Array, maximum: Array) -> None:
-    """Refuse NaN and +inf.
-
-    Args:
-        xp: the library of the array.
-        name: the name of the argument.
-        array: the argument.
-        maximum: the maximum of the array, which is NaN if a number is; where it has not been
-            computed, the array itself.
-    """
+    """Refuse NaN and +inf; `maximum` is that of the array, or the array itself."""
     if xp.count_nonzero(~(maximum < xp.inf)):
         element = describe_first(xp, ~(array < xp.inf), array)
         raise ValueError(f"{name} holds {element}; expected finite numbers or -inf")
@@ -230,11 +202,9 @@ def upcast_16_bit(xp: ModuleType, array: Array) -> Array:
 
 @cache
 def is_16_bit(xp: ModuleType, dtype: Any) -> bool:
-    """Whether a dtype is float16 or bfloat16.
-
-    The namespace is part of the cache key: dtypes of two libraries can have the same hash, and
-    array-api-strict's dtypes warn when compared with NumPy's.
-    """
+    """Whether a dtype is float16 or bfloat16."""
+    # `xp` is part of the cache key: dtypes of two libraries can have the same hash, and
+    # array-api-strict's dtypes warn when compared with NumPy's.
     return dtype_name(dtype).endswith("float16")
 
 
@@ -264,10 +234,7 @@ def to_numpy(array: Array) -> np.ndarray:
 
 
 def to_displayable(name: str, array: Array) -> np.ndarray:
-    """Copy real numbers or booleans to the host, for printing and drawing.
-
-    bfloat16 becomes float32, which NumPy supports and which represents all of its numbers.
-    """
+    """Copy real numbers or booleans to the host; bfloat16 as float32, which holds it exactly."""
     if is_array_api_obj(array):
         array = upcast_16_bit(namespace(**{name: array}), array)
     try:

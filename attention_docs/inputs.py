@@ -31,7 +31,6 @@ class Inputs(NamedTuple):
     """The validated arguments of one attention call.
 
     Attributes:
-        xp: the array library.
         dtype: the dtype of the output.
         query: (..., m, d_k) queries; float32 if they were given in 16 bits.
         key: (..., n, d_k) keys of the same dtype, perhaps with fewer heads than the queries.
@@ -39,11 +38,8 @@ class Inputs(NamedTuple):
         batch: the leading axes of the output.
         attn_mask: broadcasts to the scores; boolean, or float without NaN and +inf.
         max_bias: the largest number of a float mask, as an array without axes, or 0.
-        scale: the factor of the scores.
         left: how many positions before its own a query sees; None for all.
         right: how many positions after its own it sees; None for all.
-        softcap: c in c tanh(s/c), or None.
-        enable_gqa: whether a head of key and value serves several query heads.
     """
 
     xp: ModuleType
@@ -94,8 +90,7 @@ def prepare_inputs(
 ) -> Inputs:
     """Validate the arguments of `attention_steps`, except that numbers may be NaN or infinite.
 
-    `Inputs.check_finite` refuses these in query, key and value. The kernels do so while they
-    compute the bounds of the arrays, to read them only once.
+    `Inputs.check_finite` refuses these, or a kernel while it reads the arrays for their bounds.
     """
     arrays = {"query": query, "key": key, "value": value}
     xp = namespace(**arrays, **drop_none(attn_mask=attn_mask))
@@ -138,10 +133,7 @@ def prepare_inputs(
 
 
 def check_grad_output(inputs: Inputs, query: Array, grad_output: Array) -> Array:
-    """Validate the gradient of the output and return it, with 16-bit numbers as float32.
-
-    Its library and dtype must be those of `query` as it was passed by the caller.
-    """
+    """Validate a gradient by the caller's `query`, and return it with 16 bits as float32."""
     xp = namespace(query=query, grad_output=grad_output)
     gradient = as_real(xp, "grad_output", grad_output)
     check_same_dtype(query=as_real(xp, "query", query), grad_output=gradient)
@@ -156,7 +148,6 @@ def check_grad_output(inputs: Inputs, query: Array, grad_output: Array) -> Array
 
 
 def _check_axes(**arrays: Array) -> None:
-    """Refuse arrays of fewer than two axes."""
     for name, array in arrays.items():
         if array.ndim < 2:
             raise ValueError(
@@ -165,10 +156,7 @@ def _check_axes(**arrays: Array) -> None:
 
 
 def _resolve_window(is_causal: bool, window: Window | None) -> Window:
-    """Return how many positions a query sees on its left and on its right; None for all.
-
-    If attention is causal, it sees none on its right, whatever the window says.
-    """
+    """Return how many positions a query sees left and right; None for all, 0 right if causal."""
     left = right = None
     if window is not None:
         if not (isinstance(window, Sequence) and len(window) == 2):
@@ -289,10 +277,7 @@ def _max_bias(xp: ModuleType, attn_mask: Array, scores_shape: Shape, query: Arra
 
 
 def _check_bias_fits(xp: ModuleType, attn_mask: Array, query: Array) -> None:
-    """Refuse a float64 mask whose numbers do not fit float32 scores.
-
-    A number that is cast to -inf would hide a position that should take part.
-    """
+    """Refuse a float64 mask that would hide visible positions, cast to -inf for float32 scores."""
     limit = largest_float(xp, query)
     if limit >= largest_float(xp, attn_mask):
         return

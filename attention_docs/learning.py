@@ -36,12 +36,8 @@ class Model:
     """The sizes of a model and its options.
 
     Attributes:
-        vocabulary: the number of tokens.
         length: n, positions of a sequence.
         width: d_model, features of a position.
-        d_k: features of a query and a key.
-        layers: the number of attention layers.
-        is_causal: whether a position sees no later one.
         has_positions: whether W_P is added to the tokens.
         has_residual: whether a layer adds its output to its input or replaces the input.
         scale: the factor of the scores; 1/sqrt(d_k) if left out.
@@ -58,14 +54,8 @@ class Model:
     scale: float | None = None
 
     def initial_weights(self, seed: int, embedding_scale: float = 1.0) -> Weights:
-        """Draw normally distributed initial weights.
-
-        They have standard deviation 1/sqrt(d_model), except W_E and W_P, which are scaled.
-
-        Args:
-            seed: the seed of NumPy's `RandomState`, whose numbers NumPy promises never to change.
-            embedding_scale: the factor of W_E and W_P.
-        """
+        """Draw normal weights of deviation 1/sqrt(d_model); W_E and W_P are scaled in addition."""
+        # NumPy promises never to change the numbers of `RandomState`.
         # The numbers are drawn in the order of the names.
         shapes = {"W_E": (self.vocabulary, self.width), "W_P": (self.length, self.width)}
         for layer in range(1, self.layers + 1):
@@ -82,12 +72,7 @@ class Model:
         return weights
 
     def run(self, weights: Weights, tokens: Array) -> "Run":
-        """Compute the logits, keeping what the backward pass needs.
-
-        Args:
-            weights: by name, as `initial_weights` returns them.
-            tokens: (batch, n, vocabulary) one-hot along the last axis.
-        """
+        """Compute the logits of one-hot tokens, (batch, n, vocabulary), keeping all steps."""
         x = tokens @ weights["W_E"]
         if self.has_positions:
             x = x + weights["W_P"]
@@ -143,12 +128,7 @@ class Run(NamedTuple):
 
 
 def matrix_gradient(rows: Array, gradient: Array) -> Array:
-    """Return the (d, e) gradient of a matrix W, summed over all positions of all sequences.
-
-    Args:
-        rows: (..., d) rows that were multiplied by W.
-        gradient: (..., e) gradient with respect to the product.
-    """
+    """Return the (d, e) gradient of W from (..., d) rows and the (..., e) gradient of rows @ W."""
     xp = namespace(rows=rows)
     rows, gradient = (xp.reshape(a, (-1, a.shape[-1])) for a in (rows, gradient))
     return xp.matrix_transpose(rows) @ gradient
@@ -178,7 +158,6 @@ class Adam:
     """The Adam optimiser, with decoupled weight decay (AdamW).
 
     Args:
-        rate: the learning rate.
         decay: multiplied by the rate, the fraction of each weight that each step takes away.
 
     Source: Kingma and Ba 2015; the decay: Loshchilov and Hutter 2019.
@@ -222,16 +201,7 @@ class Trainable(Protocol):
 def train(
     model: Trainable, weights: Weights, task: Task, rate: float, seed: int, decay: float = 0.0
 ) -> Iterator[Weights]:
-    """Yield the weights before each training step, indefinitely.
-
-    Args:
-        model: the model.
-        weights: the initial weights.
-        task: draws the batch of each step.
-        rate: Adam's learning rate.
-        seed: the seed of the batches.
-        decay: the weight decay, as in `Adam`.
-    """
+    """Yield the weights before each training step, indefinitely; the batches have the seed."""
     adam = Adam(rate, decay=decay)
     random_state = RandomState(seed)
     while True:
@@ -246,14 +216,7 @@ def train(
 def checkpoints(
     model: Model, task: Task, steps: int, embedding_scale: float = 1.0
 ) -> list[Weights]:
-    """Train a model, and return its weights at the start and after each tenth of the steps.
-
-    Args:
-        model: the model, whose initial weights have the seed 0.
-        task: draws the batches, with the seed 1.
-        steps: the number of training steps, at Adam's learning rate of 1/100.
-        embedding_scale: as in `Model.initial_weights`.
-    """
+    """Train a model, and return its weights at the start and after each tenth of the steps."""
     weights = model.initial_weights(0, embedding_scale)
     training = train(model, weights, task, rate=1 / 100, seed=1)
     return list(islice(training, 0, steps + 1, steps // 10))

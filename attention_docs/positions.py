@@ -185,10 +185,7 @@ def _even_width(x: Array) -> int:
 
 
 def _rotation_angles(xp: ModuleType, x: Array, positions: Array, base: float) -> Array:
-    """Return the (..., d/2) angles by which `rotary` turns the pairs of features of each row of x.
-
-    They are float64, because float32 is too inexact for large positions.
-    """
+    """Return (..., d/2) angles in float64, because float32 is too inexact for large positions."""
     # The converted array is not used, because the default float of a library may be float32.
     as_real(xp, "positions", positions)
     float64_positions = xp.astype(positions, xp.float64)
@@ -218,14 +215,7 @@ def _frequencies(d_model: int, base: float, xp: ModuleType, device: Any) -> Arra
 
 
 def _angles(positions: Array | float, frequencies: Array, xp: ModuleType, problem: str) -> Array:
-    """Return positions times frequencies; refuse overflow, because infinity has no sine.
-
-    Args:
-        positions: one position or an array of them.
-        frequencies: the frequencies, which broadcast with the positions.
-        xp: the array library.
-        problem: the beginning of the error message, such as `base is 1e-300`.
-    """
+    """Return positions times frequencies; `problem` begins the message if they overflow."""
     with ignoring_overflow():
         angles = positions * frequencies
     if not xp.all(xp.isfinite(angles)):

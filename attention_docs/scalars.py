@@ -14,9 +14,6 @@ from attention_docs.arrays import dtype_kind, namespace
 def whole_number(name: str, value: Any) -> int:
     """Return a whole number as a Python int, which cannot overflow as NumPy's integers can.
 
-    Raises:
-        TypeError: if it is a fraction, a boolean, or not a number.
-
     >>> whole_number("num_heads", 2.5)
     Traceback (most recent call last):
     TypeError: num_heads is 2.5; expected a whole number
@@ -30,12 +27,7 @@ def whole_number(name: str, value: Any) -> int:
 
 
 def count(name: str, value: Any, minimum: int = 0) -> int:
-    """Return a whole number of at least `minimum`.
-
-    Raises:
-        TypeError: if it is not a whole number.
-        ValueError: if it is too small.
-    """
+    """Return a whole number of at least `minimum`."""
     number = whole_number(name, value)
     if number < minimum:
         raise ValueError(f"{name} is {number}; expected {minimum} or more")
@@ -43,12 +35,7 @@ def count(name: str, value: Any, minimum: int = 0) -> int:
 
 
 def size(name: str, value: Any, minimum: int = 0) -> int:
-    """Return a whole number that can be the length of an axis.
-
-    Raises:
-        TypeError: if it is not a whole number.
-        ValueError: if it is too small or too large.
-    """
+    """Return a whole number that can be the length of an axis."""
     number = count(name, value, minimum)
     # No address space holds 2**60 numbers of 64 bits. NumPy's errors for such sizes do not name the
     # argument, and `arange(2**63)` of int64 is even empty.
@@ -59,10 +46,6 @@ def size(name: str, value: Any, minimum: int = 0) -> int:
 
 def real_number(name: str, value: Any) -> float:
     """Return a real number as a Python float: NumPy's float64 would promote float32 arrays.
-
-    Raises:
-        TypeError: if it is not a single real number; a boolean is not one.
-        ValueError: if it is beyond the largest float.
 
     >>> real_number("scale", numpy.ones(2))
     Traceback (most recent call last):
@@ -77,12 +60,7 @@ def real_number(name: str, value: Any) -> float:
 
 
 def finite_number(name: str, value: Any) -> float:
-    """Return a real number that is neither NaN nor infinite.
-
-    Raises:
-        TypeError: if it is not a single real number.
-        ValueError: if it is not finite.
-    """
+    """Return a real number that is neither NaN nor infinite."""
     number = real_number(name, value)
     if not math.isfinite(number):
         raise ValueError(f"{name} is {value}; expected a finite number")
@@ -90,11 +68,7 @@ def finite_number(name: str, value: Any) -> float:
 
 
 def flag(name: str, value: Any) -> bool:
-    """Return a boolean; arrays of booleans are refused, as their truth value is ambiguous.
-
-    Raises:
-        TypeError: if it is neither True nor False.
-    """
+    """Return a boolean; arrays of booleans are refused, as their truth value is ambiguous."""
     if not isinstance(value, bool | numpy.bool):
         raise TypeError(f"{name} is {value!r}; expected True or False")
     return bool(value)

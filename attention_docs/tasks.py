@@ -50,10 +50,7 @@ def reverse(
 
 
 def induction(random_state: RandomState, batch_size: int = 32) -> Batch:
-    """Draw sequences that end with an earlier token; the target is the token that followed it.
-
-    All other tokens differ, and the position of the first occurrence is drawn at random.
-    """
+    """Draw sequences that end with an earlier token; the target is the token that followed it."""
     length, vocabulary = 8, 9
     # The order of random numbers is a random permutation of the vocabulary.
     permutations = numpy.argsort(random_state.random_sample((batch_size, vocabulary)), axis=1)

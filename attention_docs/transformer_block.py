@@ -43,13 +43,9 @@ def norm(rows: Array) -> Norm:
 
 
 def norm_backward(gradient: Array, normed: Norm) -> Array:
-    r"""Return the gradient of the input of `norm`, from the gradient of its output.
+    r"""Return the gradient of the input of `norm`, from the gradient dY of its output Y.
 
     $$dX = (dY - \operatorname{mean}(dY) - Y \operatorname{mean}(dY \circ Y)) / \sigma$$
-
-    Args:
-        gradient: (..., d) the gradient dY.
-        normed: the output Y of `norm`, with the standard deviations σ.
     """
     xp = namespace(gradient=gradient)
     mean = xp.mean(gradient, axis=-1, keepdims=True)
@@ -84,13 +80,7 @@ class Block:
     """The sizes of a model of one block.
 
     Attributes:
-        vocabulary: the number of tokens.
         length: n, positions of a sequence.
-        d_model: features of a position.
-        d_k: features of a query and a key.
-        d_v: features of a value.
-        d_ff: hidden features of the feed-forward network.
-        heads: the number of heads.
         scale: the factor of the scores; 1/sqrt(d_k) if left out. With 0 all weights are uniform.
     """
 
@@ -109,12 +99,8 @@ class Block:
         return range(1, self.heads + 1)
 
     def initial_weights(self, seed: int, deviation: float) -> Weights:
-        """Draw normally distributed initial weights, all of the same standard deviation.
-
-        Args:
-            seed: of NumPy's `RandomState`, whose stream NumPy promises to keep.
-            deviation: the standard deviation.
-        """
+        """Draw normally distributed initial weights, all of the same standard deviation."""
+        # NumPy promises never to change the numbers of `RandomState`.
         # The numbers are drawn in the order of the names.
         shapes: dict[str, tuple[int, ...]] = {
             "X": (self.vocabulary, self.d_model),
@@ -133,12 +119,7 @@ class Block:
         }
 
     def run(self, weights: Weights, tokens: Array) -> BlockRun:
-        """Compute the logits, keeping what the backward pass needs.
-
-        Args:
-            weights: by name, as `initial_weights` returns them.
-            tokens: (batch, n, vocabulary) one-hot along the last axis.
-        """
+        """Compute the logits of one-hot tokens, (batch, n, vocabulary), keeping all steps."""
         xp = namespace(tokens=tokens)
         with_positions = tokens @ weights["X"] + weights["E"]
         heads = [
@@ -186,13 +167,7 @@ class Block:
     def _head_gradients(
         self, weights: Weights, run: BlockRun, d_sum: Array
     ) -> tuple[Weights, Array]:
-        """Return the gradients of the matrices of the heads, and of x, the input of the block.
-
-        Args:
-            weights: by name.
-            run: the forward pass.
-            d_sum: the gradient of x + sum of Attention(...) W_O_h.
-        """
+        """Return the gradients of the heads' matrices, and of x, from that of the sum x + heads."""
         transpose = namespace(d_sum=d_sum).matrix_transpose
         gradients: Weights = {}
         dx = d_sum  # through the residual connection
