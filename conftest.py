@@ -74,10 +74,7 @@ def pytest_collection_modifyitems(config, items):
 
 
 def skip_all_as_one(items, library):
-    """Return the tests without those that need a missing library, except for one of these.
-
-    That one is marked to be skipped, with a reason that counts all of them.
-    """
+    """Return the tests that do not need a missing library, and one that stands for the others."""
     dependent = [item for item in items if needs(item, library)]
     if not dependent:
         return items
@@ -99,10 +96,7 @@ def needs(item, library):
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    """Print how many examples agree with independent computations; with -v, print details.
-
-    A test records a comparison as the property `compared` of its report.
-    """
+    """Print how many examples agree with independent computations; with -v, print details."""
     comparisons = [
         value
         for report in terminalreporter.getreports("passed")
@@ -123,10 +117,8 @@ def is_slow(item):
 
 
 def slowest_files_first(items):
-    """Return tests marked `first`, then the tests of files that have slow ones, then the others.
-
-    Otherwise one process would still run a slow file when the others are done.
-    """
+    """Return tests marked `first`, then the tests of files that have slow ones, then the others."""
+    # Otherwise one process would still run a slow file when the others are done.
     slow_files = {item.path for item in items if is_slow(item)}
 
     def sort_key(item):  # False sorts before True
@@ -151,13 +143,11 @@ class ByFile(LoadFileScheduling):
 
 @functools.cache
 def has_independent_tests(file):
-    """Whether a file marks all its tests as `independent_tests`."""
     return "pytestmark = pytest.mark.independent_tests\n" in file.read_text(encoding="utf-8")
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Make pytest-xdist schedule tests by `ByFile`."""
     return ByFile(config, log)
 
 
@@ -183,10 +173,7 @@ def is_page_block(item):
 
 
 def run_python(example):
-    """Run a block of Python in the namespace of its page, and return the failures as text.
-
-    A block with prompts is a doctest. Any other runs as a script, and fails if it raises.
-    """
+    """Run a page's block, a doctest or a script, in its namespace, and return failures as text."""
     statements = doctest.DocTestParser().get_examples(example.parsed)
     if not statements:
         return PythonEvaluator()(example)
@@ -199,11 +186,7 @@ def run_python(example):
 
 
 def run_console(example):
-    """Run a block like `$ python -m attention_docs show NAME`, and compare its output.
-
-    Without an output in the block, the command must succeed. `...` in the output stands for what
-    the page leaves out.
-    """
+    """Run a block like `$ python -m attention_docs show NAME`; `...` stands for omitted output."""
     command, _, expected = example.parsed.partition("\n")
     command = command.removeprefix("$ ")
     assert command.startswith(PROGRAM), f"only {PROGRAM}... can be checked: {command}"
@@ -218,10 +201,8 @@ def run_console(example):
 
 @contextlib.contextmanager
 def minimal_install():
-    """Make imports of packages that a minimal install lacks fail, also in a worker process.
-
-    Modules that raise ImportError come first on `sys.path`, which a worker process inherits.
-    """
+    """Make imports of packages that a minimal install lacks fail, also in a worker process."""
+    # Modules that raise ImportError come first on `sys.path`, which a worker process inherits.
     with tempfile.TemporaryDirectory() as folder:
         for name in NOT_IN_MINIMAL_INSTALL:
             Path(folder, f"{name}.py").write_text("raise ImportError(__name__)\n")

@@ -74,7 +74,6 @@ def strict():
 
 @pytest.fixture
 def torch(request):
-    """PyTorch, for comparison."""
     return require(request, "torch", "torch")
 
 
@@ -90,7 +89,6 @@ def random_arrays(*shapes, dtype="float64", seed=0):
 
 
 def random_array(shape, dtype="float64", seed=0):
-    """Return one array of normally distributed numbers, the same in every run."""
     return random_arrays(shape, dtype=dtype, seed=seed)[0]
 
 
@@ -123,7 +121,6 @@ def copy_project(target):
 
 
 def link_folder(folder, link):
-    """Link to a folder, by a junction on Windows."""
     if os.name == "nt":  # where symbolic links need extra rights
         subprocess.run(["cmd", "/c", "mklink", "/J", link, folder], check=True, capture_output=True)
     else:

@@ -17,10 +17,8 @@ def softmax_row(scores):
 
 
 def softmax_slopes(scores):
-    """Return the derivative of each weight (row) by each score (column).
-
-    By complex-step differentiation: f'(z) is the imaginary part of f(z + ih) / h.
-    """
+    """Return the derivative of each weight (row) by each score (column)."""
+    # Complex-step differentiation: f'(z) is the imaginary part of f(z + ih) / h.
     step = 1e-30
     columns = []
     for changed in range(len(scores)):
@@ -34,10 +32,7 @@ def softmax_slopes(scores):
 
 
 def rotate_pairs(row, position, base, interleaved=False):
-    """Rotate each pair of features of a row as a complex number, as rotary positions do.
-
-    The pairs are the features i and i + d/2, or if interleaved 2i and 2i + 1.
-    """
+    """Rotate features i and i + d/2, or if interleaved 2i and 2i + 1, as complex numbers."""
     half = len(row) // 2
     rotated = list(row)
     for i in range(half):
@@ -58,12 +53,7 @@ def matmul(a, b):
 
 
 def every_step(query, key, value, allowed=lambda i, j: True, divisor=None):
-    """Return the steps of one head by name.
-
-    Args:
-        allowed: whether the query at position i may see the key at position j.
-        divisor: divides the scores; by default sqrt(d_k).
-    """
+    """Return the steps of one head by name, with `allowed(i, j)` as the mask."""
     divisor = math.sqrt(len(query[0])) if divisor is None else divisor
     scores = [[dot(q, k) for k in key] for q in query]
     scaled = [[score / divisor for score in row] for row in scores]
@@ -82,6 +72,5 @@ def every_step(query, key, value, allowed=lambda i, j: True, divisor=None):
 
 
 def attention(query, key, value, allowed=lambda i, j: True, divisor=None):
-    """Return the weights and the output of one head."""
     steps = every_step(query, key, value, allowed, divisor)
     return steps["weights"], steps["output"]

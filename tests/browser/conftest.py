@@ -28,10 +28,7 @@ def tab(browser):
 
 @pytest.fixture
 def open_page(tab, address):
-    """Return a function that loads a page of the site as a first visit, by default the home page.
-
-    After the test, assert that there were no errors.
-    """
+    """Return a function that loads a page of the site, by default the home page, uncached."""
 
     def load(page="", **window):
         tab.load_uncached(address + url_path(page), **window)

@@ -64,7 +64,6 @@ def test_search_finds_a_word_with_hyphen_and_asterisk(open_page):
 
 
 def search_requests(visit):
-    """Return the requested URLs of search documents and workers."""
     paths = [url.partition("?")[0] for url in visit.requests]
     return [path for path in paths if "/search/documents" in path or "/workers/" in path]
 

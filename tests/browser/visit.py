@@ -109,11 +109,6 @@ def first_installed(*names):
 
 
 def find_chromium():
-    """Return the path of the machine's Chromium.
-
-    Raises:
-        FileNotFoundError: if none is installed.
-    """
     executable = first_installed(*CHROMIUM)
     if executable is None:
         raise FileNotFoundError(f"no Chromium on this machine ({', '.join(CHROMIUM)})")
@@ -221,10 +216,8 @@ class Visit:
         self.wait_for_requests()
 
     def load_uncached(self, url, scheme="light", width=1280, height=900):
-        """Load a page as a first visit, with empty caches and storage.
-
-        A new context would start a process, which takes twice as long as the page.
-        """
+        """Load a page as a first visit, with empty caches and storage."""
+        # A new context would start a process, which takes twice as long as the page.
         self.page.goto("about:blank")
         self.page.mouse.move(0, 0)
         self.page.emulate_media(media="screen", color_scheme=scheme)
@@ -263,7 +256,6 @@ class Visit:
             self.page.wait_for_timeout(10)
 
     def transfer_sizes(self):
-        """Return the transferred bytes by URL."""
         sizes = {}
         for request in self.finished:
             size = request.sizes()
@@ -284,11 +276,8 @@ class Visit:
         self.page.set_viewport_size({"width": 680, "height": 1000})  # A4 with margins of 15 mm
 
     def wait_until(self, expression):
-        """Wait until a JavaScript expression is true.
-
-        Playwright evaluates a bare expression with `eval`, which the Content-Security-Policy
-        forbids, so it gets a function.
-        """
+        """Wait until a JavaScript expression is true."""
+        # Playwright would evaluate a bare expression with `eval`, which the policy of pages forbids.
         self.page.wait_for_function(f"() => {expression}")
 
     def wait_for_rest(self):

@@ -27,7 +27,6 @@ NOTEBOOK = PageFile("a.ipynb", json.dumps({"cells": CELLS}))
 
 
 def location_of(text):
-    """Return the expected location of a text in the page."""
     lines_before = CONTENT[: CONTENT.index(text)].count("\n")
     return f"docs/a.md:{lines_before + 1}"
 

@@ -23,7 +23,6 @@ COUNT_NUMBERS = """
 
 
 def references_in(site):
-    """Return the references of all pages, by example."""
     references = {}
     for page in sorted(site.rglob("*.html")):
         for value in REFERENCE_ATTRIBUTE.findall(page.read_text(encoding="utf-8")):

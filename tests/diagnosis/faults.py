@@ -8,10 +8,7 @@ from attention_docs.diagnosis.report import WRONG, format_verdict
 
 
 def functions_of(module):
-    """Return by name a module's functions for the check, and its objects with `__call__`.
-
-    What the module imports, classes, and helpers, which have no docstring, are left out.
-    """
+    """Return a module's own functions with a docstring, and objects with `__call__`, by name."""
     functions = {}
     for name, value in vars(module).items():
         is_imported = inspect.isroutine(value) and value.__module__ != module.__name__

@@ -12,10 +12,7 @@ WINDOW = 4
 
 
 def layer_with(is_visible, cached_keys=N):
-    """Return a layer whose inputs are also its keys and values, and whose cache is a list of them.
-
-    `is_visible` returns the mask of m queries and n keys, from the distances of their positions.
-    """
+    """Return a layer with a list as its cache; `is_visible` masks by distances of positions."""
 
     def layer(x, cache):
         keys = np.concatenate([*cache, x], axis=1)

@@ -77,7 +77,6 @@ def in_process(tmp_path, monkeypatch):
 
 
 def check_in_process(function, **settings):
-    """Check a function in this process."""
     return checking.check(function, Settings(library="numpy", **settings))
 
 
@@ -109,12 +108,10 @@ def layer_with(changes):
 
 
 def statuses(report):
-    """Return the status of each case by its name."""
     return {verdict.case.name: verdict.status for verdict in report.verdicts}
 
 
 def reasons(report):
-    """Return the reason of each verdict by the name of its case."""
     return {verdict.case.name: verdict.reason for verdict in report.verdicts}
 
 

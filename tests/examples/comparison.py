@@ -28,8 +28,6 @@ class Computation(NamedTuple):
     Attributes:
         compute: a function from a dictionary of literals to a dictionary of steps.
         method: how it computes them, in a few words.
-        rtol: the relative tolerance.
-        atol: the absolute tolerance, which is added to it.
         fixed: names of literals that are not perturbed, such as positions and sizes.
     """
 
@@ -54,12 +52,7 @@ def independent(example, method, *, rtol=1e-11, atol=1e-13, fixed=()):
 
 
 def compare(example, computations):
-    """Compare all steps of an example but its inputs, and return a summary.
-
-    Raises:
-        AssertionError: if a step differs or is not compared, or if a computation uses the package
-            or has a tolerance that would let a wrong displayed digit pass.
-    """
+    """Compare all steps of an example but its inputs, and return a summary."""
     assert computations, f"{example} has no independent computation: write one for its steps"
     fixed = {name for computation in computations for name in computation.fixed}
     perturbed = perturbed_literals(example, fixed)
@@ -173,10 +166,7 @@ def perturbed_literals(example, fixed, seed=0, size=0.1):
 
 @contextlib.contextmanager
 def patched_literals(example, changes):
-    """Replace literals, keyed by `id`, in the modules of an example and of its dependencies.
-
-    By `id`, because one example may import a literal of another.
-    """
+    """Replace literals by their `id`, because one example may import a literal of another."""
     with contextlib.ExitStack() as stack:
         for module in examples.with_imported(examples.load(example)):
             for name, value in list(vars(module).items()):

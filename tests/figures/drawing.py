@@ -41,7 +41,6 @@ class Shape:
 
 
 def svgs_of(figure):
-    """Return each SVG of a figure."""
     return re.findall(r"<svg .*?</svg>", figure, re.DOTALL)
 
 
@@ -52,7 +51,6 @@ def shapes(picture):
 
 
 def size(picture):
-    """Return the width and the height of a picture."""
     root = ElementTree.fromstring(picture)
     return float(root.attrib["width"]), float(root.attrib["height"])
 
@@ -100,10 +98,8 @@ def _rectangle_corners(node):
 
 
 def _text_corners(node):
-    """Return the box of a text, with the average letter width of common fonts, 0.55 em.
-
-    Points, commas and raised digits are half as wide.
-    """
+    """Return the box of a text, with the average letter width of common fonts, 0.55 em."""
+    # Points, commas and raised digits are half as wide.
     x, y = _attributes(node, "x", "y")
     font_size = float(node.attrib["font-size"])
     text = "".join(node.itertext())
@@ -152,12 +148,10 @@ def horizontal_texts(picture):
 
 
 def with_text(picture, text):
-    """Return the shapes with exactly this text."""
     return [shape for shape in shapes(picture) if shape.text == text]
 
 
 def name_and_description(picture):
-    """Return the name and the description for screen readers."""
     root = ElementTree.fromstring(picture)
     return root.findtext(f"{SVG}title"), root.findtext(f"{SVG}desc")
 

@@ -96,7 +96,6 @@ def test_lines_of_one_query_show_weights_that_are_printed(weights):
 
 
 def names_of(weights):
-    """Return the names of queries and keys."""
     query_count, key_count = weights.shape
     return [f"q{i}" for i in range(query_count)], [f"k{i}" for i in range(key_count)]
 

@@ -118,7 +118,6 @@ def box_around(cells, mark):
 
 
 def high_end(matrix, scale):
-    """Return the end of the scale of a matrix."""
     largest = np.abs(matrix[np.isfinite(matrix)]).max(initial=0)
     return round_up(max(1.0, largest) if scale == "sequential" else largest) or 1.0
 

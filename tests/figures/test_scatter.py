@@ -37,7 +37,6 @@ def plane():
 
 
 def position_of(marker):
-    """Return the position of a marker on paper."""
     return np.array(numbers(marker.attributes["transform"]))
 
 

@@ -11,7 +11,6 @@ graph = functools.cache(live.graph)
 
 @functools.cache
 def page_graph(name):
-    """Return the graph of an example as the page receives it."""
     return json.loads(live.to_json(graph(name)))
 
 

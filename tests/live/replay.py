@@ -17,12 +17,7 @@ class Replay(NamedTuple):
 
 
 def replay(name, edits):
-    """Compute an example with NumPy, after an edit of its code.
-
-    Args:
-        name: the name of the example.
-        edits: the replacements of literals, by step; by `example.step` for another example.
-    """
+    """Compute an example with NumPy, with literals replaced by step, or by `example.step`."""
     replacements = {
         literal_position(name, literal): array.tolist() for literal, array in edits.items()
     }

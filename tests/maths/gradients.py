@@ -7,17 +7,13 @@ from attention_docs.learning import cross_entropy
 
 
 def loss_and_gradients(model, weights, batch):
-    """Return the loss, and the gradients by name."""
     run = model.run(weights, batch.tokens)
     loss, d_logits = cross_entropy(run.logits, batch.targets)
     return loss, model.gradients(weights, batch.tokens, run, d_logits)
 
 
 def assert_gradients_equal_finite_differences(model, weights, batch, stride, rel):
-    """Compare every `stride`-th number of each gradient with a central difference of the loss.
-
-    A weight without a gradient must not change the loss.
-    """
+    """Compare every `stride`-th number of each gradient with a central difference of the loss."""
     _, gradients = loss_and_gradients(model, weights, batch)
     step = 1e-5
 

@@ -68,7 +68,6 @@ def broadcasts_to(axes, target):
 
 
 def grad_output_for(arguments):
-    """Return a gradient with the shape of the output."""
     return random_array(attention_steps(**arguments).output.shape)
 
 

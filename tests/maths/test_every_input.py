@@ -304,7 +304,6 @@ def call_layer(**arguments):
 
 
 def seeded_weights(**arguments):
-    """Return the weights and biases of a seeded layer."""
     layer = attention_docs.MultiHeadAttention.seeded(**arguments)
     names = [f"{kind}_{letter}" for kind in "Wb" for letter in "QKVO"]
     return [getattr(layer, name) for name in names if getattr(layer, name) is not None]
@@ -366,7 +365,6 @@ def draw_states(draw):
 
 
 def call_merge(**arguments):
-    """Merge two states, whose fields are separate arguments."""
     fields = list(arguments.values())
     one, other = attention_docs.TileState(*fields[:3]), attention_docs.TileState(*fields[3:])
     return attention_docs.merge(one, other)
@@ -529,7 +527,6 @@ def replace_one_argument(draw, arguments, specification):
 
 
 def tolerance_of(arguments):
-    """Return the tolerance of the narrowest dtype of the arguments."""
     dtypes = [str(value.dtype) for value in arguments.values() if isinstance(value, np.ndarray)]
     return max(TOLERANCES.get(dtype, 1e-9) for dtype in ["float64", *dtypes])
 

@@ -26,7 +26,6 @@ BIASES = {f"b_{letter}": random_array((8,), seed=seed) for seed, letter in enume
 
 
 def layer(**changes):
-    """Return the layer with some weights changed."""
     return MultiHeadAttention(**({"num_heads": 4} | WEIGHTS | BIASES | changes))
 
 
@@ -227,7 +226,6 @@ def test_split_heads_accepts_narrow_integers():
 
 
 def call_layer(**changes):
-    """Return the output of the layer with some arguments changed."""
     return layer()(**({"query": QUERY, "key": KEY, "value": VALUE} | changes))
 
 

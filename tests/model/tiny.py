@@ -73,7 +73,6 @@ def write_gguf(path, weights, sizes=SIZES, architecture="llama", pre="smollm", e
 
 
 def slow_norm(rows, weight):
-    """Apply RMS norm to rows, in loops over Python numbers."""
     divisors = [math.sqrt(math.fsum(v * v for v in row) / len(row) + EPSILON) for row in rows]
     return [
         [v / divisor * float(g) for v, g in zip(row, weight, strict=True)]

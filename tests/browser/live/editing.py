@@ -51,7 +51,6 @@ def status_text(visit):
 
 
 def shown_step(visit, step):
-    """Return the numbers of a step's table, as HTML."""
     return visit.page.evaluate(TABLE, f"self_attention.{step}")
 
 
@@ -62,7 +61,6 @@ def computed_step(step, **edits):
 
 
 def edited_x(value):
-    """Return the input X with another first number."""
     x = np.array(replay("self_attention", {}).steps["X"])
     x[0, 0] = value
     return x

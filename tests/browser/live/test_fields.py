@@ -112,7 +112,6 @@ def parse(text):
 
 
 def name_of(reference):
-    """Return the example and the step of a reference."""
     return reference.partition("[")[0].split(".")
 
 

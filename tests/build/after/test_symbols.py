@@ -8,7 +8,6 @@ from attention_docs.render.figures.svg import ROLES
 
 
 def text_of(tex):
-    """Return the text of a short formula, stripped of whitespace."""
     return BeautifulSoup(short_formula(tex), "html.parser").text.strip()
 
 

@@ -21,13 +21,7 @@ def softmax(rows):
 
 
 def run(steps, arrays, changed=None):
-    """Return the arrays with all steps, each computed from those before it.
-
-    Args:
-        steps: functions of a dictionary of arrays, by the names of their results, in order.
-        arrays: the inputs by name.
-        changed: arrays that replace inputs or steps.
-    """
+    """Return the arrays with all steps, in their order; `changed` replaces inputs or steps."""
     changed = changed or {}
     computed = {**arrays, **changed}
     for name, compute in steps.items():

@@ -15,12 +15,10 @@ LOOPS = "slow loops"
 
 
 def add(x, y):
-    """Add two matrices."""
     return [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(x, y, strict=True)]
 
 
 def add_positions(literals):
-    """Return X + E."""
     return add(literals["X"], literals["E"])
 
 
@@ -41,7 +39,6 @@ def head(literals, number, rows, allowed=is_causal, **kwargs):
 
 
 def multi_head_output(literals, rows, heads=(1, 2), **kwargs):
-    """Return the sum of the heads' outputs, each projected by its W_O."""
     outputs = [(i, head(literals, i, rows, **kwargs)["output"]) for i in heads]
     parts = [loops.matmul(output, literals[f"W_O_{i}"]) for i, output in outputs]
     return [
@@ -326,7 +323,6 @@ def course_model(literals):
 
 
 def argmax(row):
-    """Return the index of the largest number of a row."""
     return row.index(max(row))
 
 

@@ -45,7 +45,6 @@ def initial_weights(words, seed, deviation):
 
 
 def layer_norm(rows):
-    """Return rows of mean 0 and variance 1, and the standard deviations."""
     std = np.sqrt(rows.var(axis=-1, keepdims=True) + 1e-5)
     return (rows - rows.mean(axis=-1, keepdims=True)) / std, std
 
@@ -123,9 +122,7 @@ class Training(NamedTuple):
     """What the example learns.
 
     Attributes:
-        words: the vocabulary.
         rows: the sentences, as indices of words.
-        held_out: for each sentence, whether it is held out.
         runs: the weights at each checkpoint, by seed.
         losses: the final losses, by seed.
         best: the seed with the smallest final loss.
@@ -251,12 +248,10 @@ def first_sentence_steps(matrices, rows):
 
 
 def embed(matrices, words, sentence):
-    """Return the embeddings of a sentence with positions."""
     return course.add([matrices["X"][words.index(word)] for word in sentence], matrices["E"])
 
 
 def attention_weights(matrices, number, words, sentence):
-    """Return the attention weights of one head on a sentence."""
     rows = embed(matrices, words, sentence)
     projected = course.project(matrices, rows, number)
     return loops.every_step(*projected, course.is_causal)["weights"]

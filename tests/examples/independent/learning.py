@@ -121,7 +121,6 @@ def forward(net, w, tokens):
 
 
 def log_probabilities(logits):
-    """Return the logarithms of the softmax over the last axis."""
     shifted = logits - logits.max(axis=2, keepdims=True)
     return shifted - np.log(np.exp(shifted).sum(axis=2, keepdims=True))
 
@@ -159,16 +158,7 @@ def summed_products(x, y):
 
 
 def adam(w, gradients, steps, every, rate=RATE, decay=0.0):
-    """Return the weights before the first step of Adam, and after each `every` steps.
-
-    Args:
-        w: the initial weights, by name.
-        gradients: returns the gradients at given weights, by name; called once a step.
-        steps: the number of steps.
-        every: the number of steps between two sets of weights.
-        rate: the learning rate.
-        decay: the weight decay.
-    """
+    """Return the weights before the first step of Adam, and after each `every` steps."""
     mean, square, checkpoints = dict.fromkeys(w, 0.0), dict.fromkeys(w, 0.0), [w]
     for step in range(1, steps + 1):
         w = dict(w)
@@ -186,10 +176,7 @@ def adam(w, gradients, steps, every, rate=RATE, decay=0.0):
 
 @cache
 def train(net, task, size=1.0, every=10, start=None):
-    """Return the weights before training, and after each of ten times `every` steps.
-
-    `start` changes the seeds of the initial weights and of the tasks.
-    """
+    """Return weights at first and after each of ten times `every` steps; `start` sets the seeds."""
     weight_seed, task_seed = (0, 1) if start is None else (start, start + 10)
     draw = RandomState(task_seed)
     return adam(
@@ -201,7 +188,6 @@ def train(net, task, size=1.0, every=10, start=None):
 
 
 def evaluate(net, w, task):
-    """Return the loss and the percentage of correct answers."""
     tokens, answers = task(RandomState(2), 256)
     logits, *_ = forward(net, w, tokens)
     b, n = np.nonzero(answers >= 0)
@@ -216,7 +202,6 @@ def weights_of_first_sequence(net, w, task):
 
 
 def scaled_scores(net, w, layer, x_q, x_kv):
-    """Return the scaled scores of one layer between two sets of vectors."""
     return (x_q @ w["Q", layer]) @ (x_kv @ w["K", layer]).T / math.sqrt(net.d_k)
 
 

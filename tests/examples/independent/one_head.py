@@ -12,10 +12,7 @@ def is_causal(i, j):
 
 
 def one_head_steps(literals):
-    """Return all steps of a head, of one sequence `X` or of two, `X_q` and `X_kv`.
-
-    Without matrices `W_Q`, `W_K` and `W_V`, the literals are `Q`, `K` and `V` themselves.
-    """
+    """Return all steps of a head from `X`, or `X_q` and `X_kv`, or from `Q`, `K` and `V`."""
 
     def projected(letter, sequence):
         if f"W_{letter}" not in literals:

@@ -86,7 +86,6 @@ def compare_after_edit(name, edit, result):
 
 
 def evaluate_in_node(graph, edits):
-    """Evaluate a graph with each of the edits."""
     serialised_edits = [
         {
             name: {
@@ -132,12 +131,7 @@ def largest_number(edit):
 def compare_steps(name, steps, result, largest_unseen=0.0):
     """Compare the steps of an example, and count the digits that differ by rounding, by reason.
 
-    The page writes numbers as `number` does; see test_show.py.
-
     Args:
-        name: the example, for the message.
-        steps: the arrays that Python computes, by step.
-        result: what the browser computes: shape, dtype and numbers, by step.
         largest_unseen: the largest number that may cancel in a sum that is not a step. Then its
             last bits may be all that is left, so steps may differ by these, but must be finite.
     """
@@ -172,7 +166,6 @@ def compare_steps(name, steps, result, largest_unseen=0.0):
 
 
 def largest_magnitude(array):
-    """Return the largest magnitude of the finite numbers."""
     flat = np.asarray(array).reshape(-1)
     return float(np.max(np.abs(flat[np.isfinite(flat)].astype(float)), initial=0))
 
