@@ -73,10 +73,8 @@ def main():
 
 
 def processor_seconds():
-    """Return for how long all cores were busy, but not with this process, and how long they ran.
-
-    Cores that the hypervisor lent to others count as busy. Linux only.
-    """
+    """Return for how long all cores were busy without this process, and how long they ran."""
+    # Linux only. Cores that the hypervisor lent to others count as busy.
     with open("/proc/stat", encoding="ascii") as file:
         _, *ticks = file.readline().split()[:9]
     user, nice, system, idle, waiting, *interrupts_and_stolen = map(int, ticks)
@@ -99,7 +97,6 @@ def measure_speed(shape, causal=False, factor=1, bounds=True):
     Args:
         factor: multiplies the queries of all but the lower bounds. The lower bounds do not subtract
             the maximum of a row, so large scores would overflow there.
-        bounds: whether the lower bounds and the plain formula are measured, too.
     """
     small_query, key, value = random_inputs(shape)
     query = factor * small_query
@@ -123,7 +120,6 @@ def measure_speed(shape, causal=False, factor=1, bounds=True):
 
 
 def measure_row_by_row(shape):
-    """Compare `row_by_row` with our attention and with the matrix products alone."""
     arrays = random_inputs(shape)
     contenders = {
         "ours": lambda: attention(*arrays),
@@ -147,10 +143,7 @@ def measure_memory(n):
 
 
 def measure_error():
-    """Return the largest error of our float32 output and of PyTorch's, over ten random inputs.
-
-    The reference is computed in float64.
-    """
+    """Return the largest float32 error of our output and PyTorch's, over ten random inputs."""
     largest = {"ours": 0.0, "torch": 0.0 if torch else NOT_MEASURED}
     for seed in range(10):
         arrays = random_inputs((4, 1024, FEATURES), seed)
@@ -209,17 +202,8 @@ def measure_tiles(n):
 
 
 def compare(contenders, numerator="ours"):
-    """Run contenders in turn, and compare their times.
-
-    A short call is repeated within a round, after one that fills the caches and wakes the threads.
-
-    Args:
-        numerator: the contender whose time is divided by that of each other one.
-
-    Returns:
-        `threads` of BLAS and PyTorch. `seconds`: the minimum and the median of each contender.
-        `ratio`: that of the minima.
-    """
+    """Run contenders in turn, and compare their times: `numerator` with each other one."""
+    # A short call is repeated within a round, after one that fills the caches and wakes threads.
     threads = blas_threads()
     times = {name: [] for name in contenders}
     for _ in range(ROUNDS):
@@ -249,10 +233,8 @@ def random_inputs(shape, seed=0):
 
 
 def torch_attention(query, key, value, causal):
-    """Return a function that calls PyTorch's attention with these arrays.
-
-    They get a fourth axis, because PyTorch is slower with three.
-    """
+    """Return a function that calls PyTorch's attention with these arrays."""
+    # They get a fourth axis, because PyTorch is slower with three.
     tensors = [torch.from_numpy(array)[None] for array in (query, key, value)]
     attend = torch.nn.functional.scaled_dot_product_attention
     return lambda: attend(*tensors, is_causal=causal)[0]
@@ -271,22 +253,13 @@ def matrix_products(query, key, value, causal, weight_blocks=bounded_weights):
 
 
 def products_and_exponentials(scaled_query, key, value, causal, exp, weight_blocks=bounded_weights):
-    """Compute only what blockwise attention cannot do without, in the blocks of attention.
-
-    These are the matrix products, the exponentials and their sums.
-
-    Returns:
-        The output before it is divided by the sums, and the sum of each row.
-    """
+    """Compute only the products, the exponentials and their sums; return the undivided output."""
     output = np.zeros_like(scaled_query, shape=(*scaled_query.shape[:-1], value.shape[-1]))
     sums = np.zeros_like(scaled_query, shape=(*scaled_query.shape[:-1], 1))
     ones = np.ones_like(key, shape=(key.shape[-2], 1))
 
     def add_block(rows, keys):
-        """Add the exponentials of one block to the sums, and the values they weight to the output.
-
-        Both are updated in place, through views of the rows.
-        """
+        """Add the exponentials of a block, and the values they weight, to the sums, in place."""
         weights = scaled_query[rows] @ key[keys].T
         exp(weights, out=weights)
         row_sums = sums[rows]
@@ -299,20 +272,10 @@ def products_and_exponentials(scaled_query, key, value, causal, exp, weight_bloc
 
 
 def for_each_block(compute_block, query, key, value, causal, weight_blocks):
-    """Call a function for each block of scores that our attention would compute at a time.
+    """Call `compute_block(rows, keys)` for each block of scores that our attention would compute.
 
     The blocks have the same sizes and run on the same threads as in our attention, so a difference
-    in time is a difference in what is computed.
-
-    Args:
-        compute_block: takes the index of the block's rows in the queries, and that of its keys. An
-            index is the head and a slice of positions.
-        query: (heads, m, d_k).
-        key: (heads, n, d_k).
-        value: (heads, n, d_v).
-        causal: whether to leave out the blocks above the diagonal.
-        weight_blocks: the function by which our attention computes weights, on which the sizes of
-            the blocks depend.
+    in time is a difference in what is computed. An index is the head and a slice of positions.
     """
     heads, query_count, _ = query.shape
     inputs = prepare_inputs(query, key, value, is_causal=causal).check_finite()
@@ -342,10 +305,7 @@ def plain_attention(query, key, value, causal=False):
 
 
 def row_by_row(query, key, value):
-    """Compute attention with a Python call for each row of scores.
-
-    "Attention Calculation", source 003 in docs/errata.md, does the same.
-    """
+    """Compute attention with a call for each row of scores, as source 003 in docs/errata.md."""
     scores = query @ key.swapaxes(-1, -2) / np.sqrt(key.shape[-1])
     weights = np.apply_along_axis(lambda row: np.exp(row) / np.sum(np.exp(row)), -1, scores)
     return weights @ value

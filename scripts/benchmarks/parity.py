@@ -64,10 +64,7 @@ def measure_errors(dtype, query_shape, key_shape, value_shape, options):
 
 
 def largest_error(output, exact):
-    """Return the largest difference from the exact output.
-
-    If there is no output but a text that says why, return the text.
-    """
+    """Return the largest difference, or the text that an output is if there is none."""
     return output if isinstance(output, str) else float(np.abs(output - exact).max())
 
 
@@ -83,10 +80,7 @@ def round_to(array, dtype):
 
 
 def formula(query, key, value, is_causal=False, window=None, enable_gqa=False, scale=None):
-    """Compute attention by its formula, in the dtype of the arguments, with all scores in memory.
-
-    Without `enable_gqa`, there are as many heads of keys as of queries.
-    """
+    """Compute attention by its formula, in the arguments' dtype, with all scores in memory."""
     group_size = query.shape[-3] // key.shape[-3]
     key, value = key.repeat(group_size, axis=-3), value.repeat(group_size, axis=-3)
     scores = query @ key.swapaxes(-1, -2)

@@ -28,7 +28,6 @@ def main():
 
 
 def sizes_of(model):
-    """Return the numbers of layers, heads, features of a head, tokens and parameters of a model."""
     layer_parameters = sum(array.size for layer in model.layers for array in layer)
     return {
         "layers": len(model.layers),
@@ -43,13 +42,7 @@ def sizes_of(model):
 
 
 def compare_with_transformers(path, model, tokenizer):
-    """Compare the results of our model with those of transformers, which reads the same file.
-
-    Returns:
-        `texts`: the number of texts. `versions`: of PyTorch and transformers. `largest_difference`:
-        of the hidden states, the attention weights and the logits, relative to the largest number
-        of the same array.
-    """
+    """Compare the results of our model with those of transformers, which reads the same file."""
     import torch
     import transformers
 
@@ -82,7 +75,6 @@ def compare_with_transformers(path, model, tokenizer):
 
 
 def relative_difference(array, expected):
-    """Return the largest difference between two arrays, divided by the largest expected number."""
     return float(np.abs(array - expected).max() / np.abs(expected).max())
 
 

@@ -16,7 +16,6 @@ INTEGER_MATRIX = re.compile(r"\[(\s*\[[\s\d,]+\],?)+\s*\]")
 
 
 def metadata():
-    """Return the date, the machine and the versions of a measurement."""
     return {
         "date": datetime.datetime.now(datetime.timezone.utc).date().isoformat(),
         "machine": {
@@ -58,7 +57,6 @@ def processor():
 
 
 def version(package):
-    """Return the version of a package, or "not installed"."""
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
