@@ -21,10 +21,7 @@ def keras(query, key, value, bias=None, mask=None, scale=None, is_causal=False):
 def equinox_layer(
     query, key, W_Q, W_K, W_V, W_O, num_heads, b_Q=None, b_K=None, b_V=None, b_O=None
 ):
-    """Call Equinox's layer with these weights and biases, on each element of a batch.
-
-    The parameters have the axes (inputs, outputs), and the keys are also the values.
-    """
+    """Call Equinox's layer with parameters (inputs, outputs), and the keys also as values."""
     layer = equinox.nn.MultiheadAttention(
         num_heads,
         query_size=len(W_Q),
@@ -42,10 +39,7 @@ def equinox_layer(
 
 
 def with_parameters(layer, projection, matrix, bias):
-    """Return a copy of a layer with another matrix and bias of one of its projections.
-
-    Equinox's layers are immutable, and their matrices have the axes (outputs, inputs).
-    """
+    """Return a copy of an immutable layer with another (inputs, outputs) matrix and bias."""
     layer = equinox.tree_at(lambda tree: getattr(tree, projection).weight, layer, matrix.T)
     if bias is not None:
         layer = equinox.tree_at(lambda tree: getattr(tree, projection).bias, layer, bias)

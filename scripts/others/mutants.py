@@ -82,20 +82,14 @@ def main(package):
 
 
 def outputs_of_calls(package, module, calls):
-    """Return what a package's attention returns or raises for each call.
-
-    The adapter is called again, because the check has changed the weights of a layer.
-    """
+    """Return what a package's attention returns or raises for each call."""
+    # The adapter is called again, because the check has changed the weights of a layer.
     attention = ADAPTERS[package](module)
     return [output_or_error(attention, call) for call in calls]
 
 
 def code_of(module, name):
-    """Return the code of a function or method without comments and annotations.
-
-    Args:
-        name: its name, such as `Attention.forward`.
-    """
+    """Return the code of a function, or `Attention.forward`, without comments and annotations."""
     function = operator.attrgetter(name)(module)
     (node,) = ast.parse(textwrap.dedent(inspect.getsource(function))).body
     node.returns = None
@@ -105,10 +99,7 @@ def code_of(module, name):
 
 
 def define(module, code):
-    """Replace functions of a module by those that the code defines.
-
-    A function `forward` becomes the method of the module's class `Attention`.
-    """
+    """Replace functions of a module by those of the code; `forward` is a method of `Attention`."""
     exec(compile(code, MUTANT_FILE, "exec"), vars(module))
     if "forward" in vars(module):
         module.Attention.forward = module.forward
@@ -133,10 +124,8 @@ def executed_lines(module, code, attention):
 
 
 def check(attention):
-    """Return the report of the check on a function, or None if it cannot be called at all.
-
-    Of the packages, only timm takes PyTorch's arrays.
-    """
+    """Return the report of the check on a function, or None if it cannot be called at all."""
+    # Of the packages, only timm takes PyTorch's arrays.
     library = "torch" if "timm" in sys.modules else "numpy"
     try:
         return checking.check(attention, Settings(library=library))
@@ -145,13 +134,7 @@ def check(attention):
 
 
 def compare_reports(original, mutant):
-    """Compare the report on a mutant with the report on the original function.
-
-    Returns:
-        `is_detected`: whether a verdict differs. `raises`: whether all verdicts that differ are
-        about an error that the mutant raises. `names`: the mistakes that the check names. `reason`:
-        that of a differing verdict, preferably on a wrong output.
-    """
+    """Compare the report on a mutant with the report on the original function."""
     if not mutant:
         return {"is_detected": True, "raises": True, "names": [], "reason": "it cannot be called"}
     changed_verdicts = [
@@ -171,11 +154,7 @@ def compare_reports(original, mutant):
 
 
 class Mutation(NamedTuple):
-    """A change of a node of a syntax tree.
-
-    Args:
-        statement: the innermost statement that contains it.
-    """
+    """A change of a node of a syntax tree, within the innermost statement that contains it."""
 
     function: ast.FunctionDef
     statement: ast.stmt
@@ -185,10 +164,7 @@ class Mutation(NamedTuple):
 
 @contextlib.contextmanager
 def applied(mutation):
-    """Mutate the syntax tree until the end of the block, and yield a description of the change.
-
-    The description has the line in the function, and the statement before and after the change.
-    """
+    """Mutate the syntax tree until the end of the block, and yield a description of the change."""
     function, statement, node, mutate = mutation
     line = statement.lineno - function.lineno
     original_code = first_line(statement)
@@ -221,11 +197,7 @@ def own_nodes(statement):
 
 
 def mutation_of(node):
-    """Return a function that mutates a node, or None if nodes of this kind are not mutated.
-
-    Operators are replaced, minus signs dropped, booleans and conditions negated, and numbers
-    increased by 1.
-    """
+    """Return a function that mutates a node, or None if nodes of this kind are not mutated."""
     if isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS:
         new_operator = SWAPS[type(node.ops[0])]()
         return lambda node: setattr(node, "ops", [new_operator, *node.ops[1:]])

@@ -76,10 +76,7 @@ ARGUMENTS = {"onnx": onnx_arguments, "keras": keras_arguments, "timm": timm_argu
 
 
 def draw_sizes(random):
-    """Draw the numbers of sequences, key heads and query heads for each, then m, n, d_k and d_v.
-
-    The first three are from 1 to 3, and the others from 1 to 6.
-    """
+    """Draw the numbers of sequences, key heads and query heads for each, then m, n, d_k and d_v."""
     return (*random.randint(1, 4, size=3), *random.randint(1, 7, size=4))
 
 
@@ -93,10 +90,7 @@ def one_of(random, *choices):
 
 
 def boolean_mask(random, batch_shape, m, n):
-    """Draw a boolean mask (*batch_shape, m, n) that shows seven of ten keys.
-
-    In every fifth mask, the first row is fully masked. All other rows see at least one key.
-    """
+    """Draw a mask (*batch_shape, m, n) of seven in ten keys; one in five hides all from a row."""
     mask = random.random_sample((*batch_shape, m, n)) < 0.7
     mask[..., random.randint(n)] = True
     if random.random_sample() < 0.2:
@@ -105,10 +99,7 @@ def boolean_mask(random, batch_shape, m, n):
 
 
 def any_mask(random, batch, heads, m, n):
-    """Draw a boolean mask, a float mask of 0 and -inf, one of finite numbers, or None.
-
-    The shape is any that broadcasts to (batch, heads, m, n), for m queries and n keys.
-    """
+    """Draw None, or a boolean or float mask that broadcasts to (batch, heads, m, n)."""
     batch_shape = one_of(random, (), (1, 1), (batch, 1), (1, heads), (batch, heads))
     rows = one_of(random, m, 1) if batch_shape else m
     mask = boolean_mask(random, batch_shape, rows, n)
@@ -127,10 +118,8 @@ def in_dtype(arrays, name):
 
 
 def output_or_error(function, arguments):
-    """Return the output of a call as a NumPy array, or the exception that it raised.
-
-    The function gets copies of the arrays, because a mutant may change its arguments.
-    """
+    """Return the output of a call as a NumPy array, or the exception that it raised."""
+    # A mutant may change its arguments.
     copies = {
         name: value.copy() if isinstance(value, np.ndarray) else value
         for name, value in arguments.items()
