@@ -85,14 +85,11 @@ def formula(query, key, value, is_causal=False, window=None, enable_gqa=False, s
     key, value = key.repeat(group_size, axis=-3), value.repeat(group_size, axis=-3)
     scores = query @ key.swapaxes(-1, -2)
     scores = scores * scale if scale else scores / np.sqrt(np.longdouble(query.shape[-1]))
-    scores = np.where(visible_keys(scores.shape, is_causal, window), scores, -np.inf)
+    left, right = window or (None, None)
+    visible = window_mask(*scores.shape[-2:], left=left, right=0 if is_causal else right)
+    scores = np.where(visible, scores, -np.inf)
     exponentials = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return exponentials / exponentials.sum(axis=-1, keepdims=True) @ value
-
-
-def visible_keys(shape, is_causal, window):
-    left, right = window or (None, None)
-    return window_mask(*shape[-2:], left=left, right=0 if is_causal else right)
 
 
 def our_output(library, dtype, arrays, options):

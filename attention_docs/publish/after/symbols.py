@@ -102,9 +102,11 @@ def short_formula(tex: str) -> str | None:
 
 
 def token_html(match: re.Match[str], html_before: str) -> str:
-    """Return a match of COLOURED, SYMBOL or OTHER; after `html_before` a minus may be binary."""
+    """Return a symbol, number or sign as HTML; by `html_before` a minus is a sign or operator."""
     if match.re is not OTHER:
-        return symbol_html(match)
+        css_class = f' class="{match["role"]}"' if match.re is COLOURED else ""
+        letter = GREEK.get(match["letter"], match["letter"])
+        return f"<i{css_class}>{letter}{subscript(match)}</i>"
     if match["computed"]:
         return computed_html(match["computed"], match["reference"])
     if match["minus"]:
@@ -112,13 +114,6 @@ def token_html(match: re.Match[str], html_before: str) -> str:
         is_unary = not html_before or html_before[-1] in "(/" or html_before[-1].isspace()
         return "−" if is_unary else " − "
     return match["number"] or match["words"] or SIGNS[match["sign"]]
-
-
-def symbol_html(match: re.Match[str]) -> str:
-    """Return a match of COLOURED or SYMBOL as HTML: a letter with its subscript, if it has one."""
-    css_class = f' class="{match["role"]}"' if match.re is COLOURED else ""
-    letter = GREEK.get(match["letter"], match["letter"])
-    return f"<i{css_class}>{letter}{subscript(match)}</i>"
 
 
 def computed_html(tex: str, reference: str | None) -> str:
