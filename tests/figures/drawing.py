@@ -197,15 +197,21 @@ def overlap(a, b):
     return left_a < right_b and left_b < right_a and top_a < bottom_b and top_b < bottom_a
 
 
-def assert_readable(picture):
-    """Assert that nothing is cut off, no text is tiny and no texts overlap."""
+def faults_of_layout(picture):
+    """Yield what is cut off, texts that are tiny, and texts that overlap."""
     width, height = size(picture)
     for shape in shapes(picture):
         left, top, right, bottom = shape.box
-        is_inside = 0 <= left <= right <= width and 0 <= top <= bottom <= height
-        assert is_inside, f"outside of the drawing (do its axes end before its data?): {shape}"
+        if not (0 <= left <= right <= width and 0 <= top <= bottom <= height):
+            yield f"outside of the drawing (do its axes end before its data?): {shape}"
     labels = [shape for shape in shapes(picture) if shape.text]
     for shape in labels:
-        assert float(shape.attributes["font-size"]) >= 12, shape
+        if float(shape.attributes["font-size"]) < 12:
+            yield f"a tiny text: {shape}"
     for a, b in combinations(labels, 2):
-        assert not overlap(a, b), (a.text, b.text)
+        if overlap(a, b):
+            yield f"texts that overlap: {a.text}, {b.text}"
+
+
+def assert_readable(picture):
+    assert list(faults_of_layout(picture)) == []

@@ -1,6 +1,5 @@
 """Every figure of the site: readability, references, the claims of its caption, and its page."""
 
-import functools
 import inspect
 import re
 from xml.etree import ElementTree
@@ -25,9 +24,8 @@ from attention_docs.render.figures.scales import FILLS, SWATCH_HEIGHT
 from attention_docs.render.figures.svg import ROLES
 from attention_docs.render.numbers import drawn_number, short_number
 from tests.conftest import ROOT
-from tests.figures.drawing import SVG, assert_readable, name_and_description, shapes, size, svgs_of
+from tests.figures.drawing import SVG, faults_of_layout, name_and_description, shapes, size, svgs_of
 
-each_figure = pytest.mark.parametrize("name", FIGURES)
 STEPS = ComputedExamples(ROOT)
 STYLE = (ROOT / "docs" / "assets" / "site.css").read_text(encoding="utf-8")
 # A sentence with one of these words compares, so it needs a claim.
@@ -44,101 +42,114 @@ LEGENDS = (
 )
 
 
-@functools.cache
-def draw(name):
-    return draw_for(FIGURES[name], STEPS.steps, TEXT_WIDTH)
+@pytest.mark.parametrize("name", FIGURES)
+def test_figure(name, monkeypatch):
+    claims = record_claims(name, monkeypatch)
+    wide, narrow = draw(name), draw(name, PHONE_TEXT_WIDTH)
+    root = ElementTree.fromstring(wide)
+    faults = [*faults_of_caption(name, claims), *faults_of_colours(root), *faults_of_cells(root)]
+    for shown, expected in shown_and_expected_numbers(root):
+        if shown != expected:
+            faults.append(f"{shown!r} is shown instead of {expected!r}")
+    for picture in svgs_of(wide):
+        faults += [*faults_of_description(picture), *faults_of_margins(picture)]
+    for picture in {*svgs_of(wide), *svgs_of(narrow)}:
+        faults += faults_of_layout(picture)
+    assert faults == []
 
 
-def elements_of(name, path):
-    """Return the elements of a figure at a path of ElementTree."""
-    return ElementTree.fromstring(draw(name)).findall(path)
+def draw(name, width=TEXT_WIDTH):
+    return draw_for(FIGURES[name], STEPS.steps, width)
 
 
-@each_figure
-def test_figure_is_labelled_for_screen_readers(name):
-    for picture in svgs_of(draw(name)):
-        root = ElementTree.fromstring(picture)
-        description_id = root.find(f"{SVG}desc").get("id")
-        assert (root.get("role"), root.get("aria-describedby")) == ("img", description_id)
-        title, description = name_and_description(picture)
-        assert title
-        assert len(description) > 30
+def caption_of(name):
+    return " ".join(inspect.getdoc(FIGURES[name]).split())
 
 
-@each_figure
-def test_figure_has_narrow_margins(name):
-    for picture in svgs_of(draw(name)):
-        width, height = size(picture)
-        corners = np.concatenate([shape.corners for shape in shapes(picture)])
-        left, top = corners.min(axis=0)
-        right, bottom = corners.max(axis=0)
-        # The page's script can turn the arrows of a plane, whose names need room on all sides.
-        room_for_names = 12 if "data-plane" in picture else 0
-        assert left < 40 + room_for_names
-        assert top < 8
-        assert width - right < 80
-        assert height - bottom < 16 + room_for_names
+def record_claims(name, monkeypatch):
+    """Return a list that gets the claims of a figure when it is drawn: quotes, and if they hold."""
+    claims = []
+    module = inspect.getmodule(FIGURES[name])
+    if hasattr(module, "claim"):
+        monkeypatch.setattr(module, "claim", lambda holds, quote: claims.append((quote, holds)))
+    return claims
 
 
-@each_figure
-@pytest.mark.parametrize("width", [TEXT_WIDTH, PHONE_TEXT_WIDTH])
-def test_figure_is_readable_at_each_width_of_the_text(name, width):
-    for picture in svgs_of(draw_for(FIGURES[name], STEPS.steps, width)):
-        assert_readable(picture)
+def faults_of_caption(name, claims):
+    caption = caption_of(name)
+    for quote, holds in claims:
+        if not holds:
+            yield f"the data contradict: {quote}"
+        if quote not in caption:
+            yield f"claim that is not in the caption: {quote}"
+    quotes = [*dict(claims), *LEGENDS]
+    for sentence in filter(COMPARING.search, re.split(r"(?<=[.:]) ", caption)):
+        if not any(quote in sentence for quote in quotes):
+            yield f"add claim(...) or reword: {sentence}"
 
 
-@each_figure
-def test_colours_are_css_variables_defined_in_both_schemes(name):
+def faults_of_description(picture):
+    """Yield what screen readers miss."""
+    root = ElementTree.fromstring(picture)
+    description_id = root.find(f"{SVG}desc").get("id")
+    if (root.get("role"), root.get("aria-describedby")) != ("img", description_id):
+        yield "its description does not describe an image"
+    title, description = name_and_description(picture)
+    if not title or len(description) <= 30:
+        yield f"no title or a short description: {title!r}, {description!r}"
+
+
+def faults_of_margins(picture):
+    corners = np.concatenate([shape.corners for shape in shapes(picture)])
+    margins = [*corners.min(axis=0), *(size(picture) - corners.max(axis=0))]
+    # The page's script can turn the arrows of a plane, whose names need room on all sides.
+    room_for_names = 12 if "data-plane" in picture else 0
+    limits = [40 + room_for_names, 8, 80, 16 + room_for_names]
+    if not np.all(np.less(margins, limits)):
+        yield f"margins at the left, top, right and bottom: {margins}; expected below {limits}"
+
+
+def faults_of_colours(root):
+    """Yield colours that are not CSS variables defined in both schemes."""
     light, dark = re.findall(r'\[data-md-color-scheme="\w+"\] \{(.*?)\n *\}', STYLE, re.DOTALL)
-    paints = {
-        element.get(attribute)
-        for element in elements_of(name, ".//*")
-        for attribute in ("fill", "stroke")
-    }
+    paints = {element.get(name) for element in root.iter() for name in ("fill", "stroke")}
     for paint in paints - {None, "none", "currentColor"}:
         variable_with_fallback = re.fullmatch(r"var\((--[\w-]+), #[0-9a-f]{6}\)", paint)
-        variable = variable_with_fallback[1]
-        assert f"{variable}:" in light
+        definition = f"{variable_with_fallback[1]}:" if variable_with_fallback else ""
         # Cells have the same colours in both schemes.
-        assert f"{variable}:" in dark or variable.startswith("--fill-")
+        in_dark = definition in dark or definition.startswith("--fill-")
+        if not (definition and definition in light and in_dark):
+            yield f"a colour of no scheme: {paint}"
 
 
-@each_figure
-def test_every_cell_names_its_step_and_index(name):
-    root = ElementTree.fromstring(draw(name))
+def faults_of_cells(root):
+    """Yield the cells that do not name their step and index."""
     # A box with a stroke is a frame, and one as low as a swatch belongs to the legend.
     boxes = [box for box in root.iter(f"{SVG}rect") if "stroke" not in box.attrib]
-    cells = [box for box in boxes if float(box.get("height")) != SWATCH_HEIGHT]
-    named_cells = root.findall(f".//{SVG}g[@data-val]/{SVG}g[@data-at]/{SVG}rect")
-    assert set(cells) <= set(named_cells)
+    named_cells = set(root.findall(f".//{SVG}g[@data-val]/{SVG}g[@data-at]/{SVG}rect"))
+    for box in boxes:
+        if float(box.get("height")) != SWATCH_HEIGHT and box not in named_cells:
+            yield f"a cell without a reference: {box.attrib}"
 
 
-@each_figure
-def test_cells_and_attention_lines_show_the_number_of_their_reference(name):
-    for matrix in elements_of(name, f".//{SVG}g[@data-val]"):
+def shown_and_expected_numbers(root):
+    """Yield the numbers that are shown, and those of their references, both as text."""
+    for matrix in root.findall(f".//{SVG}g[@data-val]"):
         number_format = drawn_number if matrix.get("data-short") is None else short_number
         for cell_or_line in matrix.findall(f".//{SVG}g[@data-at]"):
-            value = number_at(matrix, cell_or_line)
+            value, shown = number_at(matrix, cell_or_line), shown_text(cell_or_line)
             if value.dtype == bool:
-                assert shown_text(cell_or_line) == ("✓" if value else "")
-            elif shown_text(cell_or_line):  # other cells are masked
-                assert shown_text(cell_or_line) == number_format(value)
-
-
-@each_figure
-def test_points_of_charts_show_the_number_of_their_reference(name):
-    for series in elements_of(name, f".//{SVG}g[@data-axis]"):
+                yield shown, "✓" if value else ""
+            elif shown:  # other cells are masked
+                yield shown, number_format(value)
+    for series in root.findall(f".//{SVG}g[@data-axis]"):
         _, _, unit, *_ = series.get("data-axis").split()
         for point in series.findall("*[@data-at]"):
-            number_in_units = number_at(series, point) / float(unit)
-            assert shown_text(point).startswith(f"{drawn_number(number_in_units)} at ")
-
-
-@each_figure
-def test_points_of_planes_and_spaces_show_the_coordinates_of_their_reference(name):
-    for point in elements_of(name, f".//{SVG}path[@data-val][{SVG}title]"):
+            shown, _, _ = shown_text(point).rpartition(" at ")
+            yield shown, drawn_number(number_at(series, point) / float(unit))
+    for point in root.findall(f".//{SVG}path[@data-val][{SVG}title]"):
         coordinates = referenced_number(point.get("data-val"))
-        assert shown_text(point) == ", ".join(map(drawn_number, coordinates))
+        yield shown_text(point), ", ".join(map(drawn_number, coordinates))
 
 
 def shown_text(element):
@@ -165,7 +176,7 @@ def referenced_number(reference):
 
 
 def test_clock_hands_have_references_and_point_there():
-    hands = elements_of("course_clock", f".//{SVG}line[@data-val]")
+    hands = ElementTree.fromstring(draw("course_clock")).findall(f".//{SVG}line[@data-val]")
     # The last two features of a position are a point on the unit circle.
     points = STEPS.steps("course_order")["E"][:, -2:]
     for hand, point in zip(hands, points, strict=True):
@@ -174,36 +185,6 @@ def test_clock_hands_have_references_and_point_there():
         drawn_hand = np.array([x2 - x1, y1 - y2])  # y grows downwards on paper
         direction = drawn_hand / np.linalg.norm(drawn_hand)
         np.testing.assert_allclose(direction, point, atol=0.02)
-
-
-def caption_of(name):
-    return " ".join(inspect.getdoc(FIGURES[name]).split())
-
-
-def claims_of(name, monkeypatch):
-    """Draw a figure, and return the quotes of its claims."""
-    quotes = []
-    module = inspect.getmodule(FIGURES[name])
-    if hasattr(module, "claim"):
-        monkeypatch.setattr(module, "claim", lambda is_true, quote: quotes.append(quote))
-    FIGURES[name](STEPS.steps)
-    return quotes
-
-
-@each_figure
-def test_claims_quote_the_caption(name, monkeypatch):
-    caption = caption_of(name)
-    for quote in claims_of(name, monkeypatch):
-        assert quote in caption
-
-
-@each_figure
-def test_sentences_that_compare_have_a_claim(name, monkeypatch):
-    quotes = (*claims_of(name, monkeypatch), *LEGENDS)
-    sentences = re.split(r"(?<=[.:]) ", caption_of(name))
-    for sentence in filter(COMPARING.search, sentences):
-        has_claim = any(quote in sentence for quote in quotes)
-        assert has_claim, f"add claim(...) or reword: {sentence}"
 
 
 def test_legends_that_need_no_claim_are_in_captions():
