@@ -142,11 +142,9 @@ PUBLISHED_TEXTS = {
 del PUBLISHED_TEXTS[ROOT / "docs" / "references.md"]
 
 
-@pytest.mark.parametrize(
-    "path", sorted(PUBLISHED_TEXTS), ids=lambda path: str(path.relative_to(ROOT))
-)
-def test_every_citation_is_among_the_references(path):
-    assert wrong_citations(PUBLISHED_TEXTS[path]) == []
+def test_every_citation_is_among_the_references():
+    wrong = {str(path): wrong_citations(text) for path, text in PUBLISHED_TEXTS.items()}
+    assert {path: citations for path, citations in wrong.items() if citations} == {}
 
 
 def test_every_exempt_phrase_occurs_in_a_text():

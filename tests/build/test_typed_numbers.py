@@ -12,7 +12,6 @@ import sys
 import pytest
 from bs4 import BeautifulSoup, Comment
 
-from attention_docs import examples
 from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS, side_panel
 from attention_docs.publish.before.figures.registry import FIGURES
 from attention_docs.publish.before.values import CODE_OR_MATH
@@ -204,9 +203,9 @@ def page_of(site, path):
     return (site / folder / "index.html").read_text(encoding="utf-8")
 
 
-@pytest.mark.parametrize("path", PAGES, ids=str)
-def test_page_types_no_number(site, path):
-    assert texts_with_typed_numbers(visible_texts(page_of(site, path))) == []
+def test_pages_type_no_number(site):
+    texts = [text for path in PAGES for text in visible_texts(page_of(site, path))]
+    assert texts_with_typed_numbers(texts) == []
 
 
 def test_readme_types_no_number():
@@ -215,26 +214,26 @@ def test_readme_types_no_number():
     assert texts_with_typed_numbers(prose.splitlines()) == []
 
 
-@pytest.mark.parametrize("name", FIGURES)
-def test_figure_types_no_number(name, drawn_values):
-    svg = FIGURES[name](STEPS)
-    assert typed_numbers_of_drawing(svg, drawn_values) == []
+def test_figures_and_panels_type_no_number(drawn_values):
+    faults = []
+    for name in (*FIGURES, *SIDE_PANELS):
+        drawn_values.clear()
+        drawing = FIGURES[name](STEPS) if name in FIGURES else side_panel(name, STEPS, str)
+        faults += [(name, typed) for typed in typed_numbers_of_drawing(drawing, drawn_values)]
+    assert faults == []
 
 
-@pytest.mark.parametrize("name", SIDE_PANELS)
-def test_panel_types_no_number(name, drawn_values):
-    stages = side_panel(name, STEPS, str)
-    assert typed_numbers_of_drawing(stages, drawn_values) == []
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_figure_of_a_notebook_types_no_number(site, path, drawn_values):
-    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
-    code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
-    exec("\n".join(code), {})  # to collect the drawn values
-    page = BeautifulSoup(page_of(site, path.relative_to(ROOT / "docs")), "html.parser")
-    for svg in page.select("svg.drawing"):
-        assert typed_numbers_of_drawing(str(svg), drawn_values) == []
+def test_figures_of_notebooks_type_no_number(site, drawn_values):
+    faults = []
+    for path in NOTEBOOKS:
+        drawn_values.clear()
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        code = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+        exec("\n".join(code), {})  # to collect the drawn values
+        page = BeautifulSoup(page_of(site, path.relative_to(ROOT / "docs")), "html.parser")
+        for svg in map(str, page.select("svg.drawing")):
+            faults += [(path.stem, typed) for typed in typed_numbers_of_drawing(svg, drawn_values)]
+    assert faults == []
 
 
 JAVASCRIPT_STRING = re.compile(r'"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`')
@@ -243,18 +242,20 @@ TEMPLATE_EXPRESSION = re.compile(r"\$\{[^{}]*\}")
 SCRIPTS = sorted((ROOT / "docs" / "assets").rglob("*.js"))
 
 
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
-def test_strings_of_a_script_type_no_number(script):
-    code = JAVASCRIPT_COMMENT.sub("", script.read_text(encoding="utf-8"))
-    strings = JAVASCRIPT_STRING.findall(code)
-    texts = [TEMPLATE_EXPRESSION.sub(COMPUTED, string) for string in strings]
+def test_strings_of_scripts_type_no_number():
+    texts = []
+    for script in SCRIPTS:
+        code = JAVASCRIPT_COMMENT.sub("", script.read_text(encoding="utf-8"))
+        strings = JAVASCRIPT_STRING.findall(code)
+        texts += [TEMPLATE_EXPRESSION.sub(COMPUTED, string) for string in strings]
     assert texts_with_typed_numbers(texts) == []
 
 
-@pytest.mark.parametrize("name", examples.names())
-def test_strings_of_an_example_type_no_number(name):
-    tree = ast.parse((ROOT / f"attention_docs/examples/{name}.py").read_text(encoding="utf-8"))
-    constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
-    strings = {constant for constant in constants if isinstance(constant, str)}
-    docstring = ast.get_docstring(tree, clean=False)  # whose digits a doctest compares
-    assert texts_with_typed_numbers(strings - {docstring}) == []
+def test_strings_of_examples_type_no_number():
+    texts = set()
+    for path in (ROOT / "attention_docs" / "examples").glob("*.py"):
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        constants = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+        strings = {constant for constant in constants if isinstance(constant, str)}
+        texts |= strings - {ast.get_docstring(tree, clean=False)}  # a doctest compares its digits
+    assert texts_with_typed_numbers(texts) == []
