@@ -97,8 +97,8 @@ LABELS = {
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     """Attend with head 1 without a mask, `open_weights`, and with the causal mask.
 
-    `masked_late` sets the weights of later words to zero after the softmax, which is a mistake: its
-    rows no longer sum to one, as `late_sums` shows.
+    `masked_late` sets the weights of later words to zero after the softmax, which is a mistake:
+    only its last row still sums to one, as `late_sums` shows.
     """
     matrices = given_matrices(xp)
     with_positions = matrices["X"] + matrices["E"]

@@ -47,6 +47,7 @@ CONTROL = re.compile(r"\\(?:ask|control|dare)\{[^{}]*\}")
 LINK_TARGET = re.compile(r"\]\([^)]*\)")
 COUNT = "two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 ORDINAL = "first|second|third|fourth|fifth|sixth|last"
+# Beginnings of words, such as "queries".
 PART = "column|feature|head|key|output|position|quer|row|score|token|value|weight|word"
 COMPARING = re.compile(
     r"\b(?:almost|close|double|exceed|fall|fast|fewer|further|grow|half|high|hundredth|larg|less\b"
@@ -136,12 +137,12 @@ def problems_of_block(
 
     is_about_data = bool(claims) or has_data(text)
     sentences = zip(SENTENCE_END.split(text), SENTENCE_END.split(unclaimed), strict=True)
-    for sentence, unclaimed in sentences:
-        left = MACRO.sub("", LINK_TARGET.sub("", unclaimed))
+    for sentence, rest in sentences:
+        left = MACRO.sub("", LINK_TARGET.sub("", rest))
         comparison = COMPARING.search(left) if is_about_data else None
         if found := comparison or (COUNTING.search(left) if has_data(sentence) else None):
             yield rf"“{found[0]}” compares or counts, so it needs a \claim: “{sentence}”"
-        for typed in TYPED_NUMBER.finditer(unclaimed):
+        for typed in TYPED_NUMBER.finditer(rest):
             if is_about_data or (typed[1].isdecimal() and float(typed[1]) in inputs):
                 yield rf"{typed[0]} needs a \claim, or is a \val: “{sentence}”"
 

@@ -162,8 +162,8 @@ def check_task(task: str, condition: Condition) -> None:
     Traceback (most recent call last):
     ValueError: task asks for more than 0.8, its condition for > 0.9
     """
-    for text, reference in ((task, condition.left), (condition.name, condition.left)):
-        check_names(text, reference)
+    for text in (task, condition.name):
+        check_names(text, condition.left)
     for bound, number in BOUND.findall(task):
         if (BOUNDS[bound.lower()], number) != (condition.sign, condition.right):
             asked = f"{bound.lower()} {number}"
