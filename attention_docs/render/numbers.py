@@ -145,3 +145,8 @@ def grouped_thousands(text: str) -> str:
     '4096 of 65,536'
     """
     return LONG_INTEGER.sub(lambda integer: f"{int(integer[0]):,}", text)
+
+
+def computed_span(number: str) -> str:
+    """Mark a number in running text that the build computed outside an example."""
+    return f"<span data-computed>{number}</span>"

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
+from attention_docs.figures.real_model import draw_heads
 from attention_docs.model import heads
 from attention_docs.model.gguf_file import read_gguf
 from attention_docs.model.record import REPEATED_LENGTH, token_texts, weights_file
 from attention_docs.model.sampling import next_token_probabilities
-from attention_docs.publish.before.figures.real_model import draw_heads
 from attention_docs.render import heatmap
 
 MAX_TOKENS = 100

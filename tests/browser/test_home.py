@@ -5,7 +5,7 @@ import pytest
 
 from attention_docs import examples
 from attention_docs.examples.course_sentence import WORDS
-from attention_docs.publish.before.results import load_results
+from attention_docs.lookup import load_results
 from attention_docs.render.numbers import short_number
 
 # The reference and the text of each share that is shown; a measured share has no reference.

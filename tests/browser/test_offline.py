@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 import pytest
 
-from attention_docs.publish.before.results import load_results
+from attention_docs.lookup import load_results
 from tests.browser.visit import PAGES
 from tests.conftest import copy_project, cut_down
 from tests.diagnosis.pasted_outputs import WRONG

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
-from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS
-from attention_docs.publish.before.values import look_up_array
+from attention_docs.figures.side_panel import SIDE_PANELS
+from attention_docs.lookup import look_up_array
 from attention_docs.render.numbers import short_number
 from tests.browser.live.editing import press_bar_button
 from tests.browser.visit import PHONE, SMALL_FIGURE_TEXT, WIDE, each_window

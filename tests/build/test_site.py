@@ -216,7 +216,7 @@ def test_formula_error_has_its_line_below_values_and_in_a_note(one_page_project)
 
 
 INCOMPLETE_FIGURES = """
-from attention_docs.publish.before.figures.registry import site_figure
+from attention_docs.figures.registry import site_figure
 from attention_docs.render.figures import Panel, figure
 
 

@@ -12,8 +12,8 @@ import sys
 import pytest
 from bs4 import BeautifulSoup, Comment
 
-from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS, side_panel
-from attention_docs.publish.before.figures.registry import FIGURES
+from attention_docs.figures.registry import FIGURES
+from attention_docs.figures.side_panel import SIDE_PANELS, side_panel
 from attention_docs.publish.before.values import CODE_OR_MATH
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.render import numbers

@@ -7,9 +7,9 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
+from attention_docs.figures import real_model
+from attention_docs.lookup import load_results
 from attention_docs.model.record import pack_percents
-from attention_docs.publish.before.figures import real_model
-from attention_docs.publish.before.results import load_results
 from attention_docs.publish.computed import ComputedExamples
 from tests.conftest import ROOT
 from tests.figures.drawing import shapes, svgs_of, texts

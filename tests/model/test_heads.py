@@ -5,6 +5,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
+from attention_docs.lookup import load_results
 from attention_docs.model import antecedents, heads
 from attention_docs.model.gguf_file import read_gguf
 from attention_docs.model.heads import Head
@@ -16,7 +17,6 @@ from attention_docs.model.record import (
     weights_file,
 )
 from attention_docs.model.sampling import continue_greedily, next_token_probabilities
-from attention_docs.publish.before.results import load_results
 from tests.model import tiny
 
 # The key that gets all the weight of each query, in three heads.

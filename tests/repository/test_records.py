@@ -5,7 +5,7 @@ from collections import Counter
 
 import numpy as np
 
-from attention_docs.publish.before.results import load_results
+from attention_docs.lookup import load_results
 
 
 def percent(part, whole):

@@ -240,7 +240,7 @@ def preview(checkout):
 def test_serve_rebuilds_after_edits_of_pages_and_package(installed):
     cut_down(installed, "# Home\n\n\\figure{self_attention_lines}\n")
     package = installed / "attention_docs"
-    figures = package / "publish" / "before" / "figures" / "mechanism.py"
+    figures = package / "figures" / "self_attention.py"
     with preview(installed) as port:
         wait_for(port, "Home")
         replace_in_file(installed / "docs" / "index.md", "# Home\n", "# Home\n\nA new sentence.\n")
@@ -279,7 +279,7 @@ WRONG_EDITS = [
     ("docs/index.md", "A sentence.", r"$\nope$", "docs/index.md:7: formula"),
     ("docs/index.md", "A sentence.", "::: attention_docs.nope", "docs/index.md:7: &#x27;attention_docs.nope&#x27; is not a name"),
     ("attention_docs/examples/self_attention.py", "def steps", "1 / 0\n\n\ndef steps", "attention_docs/examples/self_attention.py:"),
-    ("attention_docs/publish/before/figures/mechanism.py", "@site_figure", "1 +\n\n\n@site_figure", "attention_docs/publish/before/figures/mechanism.py:"),
+    ("attention_docs/figures/self_attention.py", "@site_figure", "1 +\n\n\n@site_figure", "attention_docs/figures/self_attention.py:"),
 ]  # fmt: skip
 
 

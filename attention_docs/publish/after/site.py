@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from attention_docs import examples
+from attention_docs.lookup import look_up, look_up_labels
 from attention_docs.publish import inserts, repository
 from attention_docs.publish.after import (
     fonts,
@@ -24,7 +25,6 @@ from attention_docs.publish.after import (
 from attention_docs.publish.after.formulas import Formula, LabelledArray
 from attention_docs.publish.before import live
 from attention_docs.publish.before.pages import Prepared
-from attention_docs.publish.before.values import look_up, look_up_labels
 from attention_docs.publish.page_files import PageFile
 from attention_docs.publish.project import Project
 from attention_docs.render.table import labels_of

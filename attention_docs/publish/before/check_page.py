@@ -13,7 +13,7 @@ from attention_docs.diagnosis import pasted
 from attention_docs.diagnosis.cases import CASES
 from attention_docs.diagnosis.mistakes import MISTAKES, Mistake
 from attention_docs.publish.before.provenance import code_html
-from attention_docs.publish.before.values import computed_span
+from attention_docs.render.numbers import computed_span
 
 INPUTS = "distinct_sizes"  # the example whose inputs readers copy
 # For each library, the import statement and the function that makes an array.

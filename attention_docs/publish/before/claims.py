@@ -20,14 +20,9 @@ from typing import Any
 import numpy as np
 
 from attention_docs import examples
-from attention_docs.publish.before.results import RESULTS, look_up_result
-from attention_docs.publish.before.values import (
-    CODE_OR_MATH,
-    MACRO,
-    StepsOf,
-    look_up_labels,
-    split_fields,
-)
+from attention_docs.lookup import RESULTS, StepsOf, look_up_labels
+from attention_docs.publish.before.results import look_up_result
+from attention_docs.publish.before.values import CODE_OR_MATH, MACRO, split_fields
 from attention_docs.publish.page_files import CLAIM
 from attention_docs.render.references import StepArray, index_in_step, step_name
 from attention_docs.render.text import as_text

@@ -14,8 +14,9 @@ from collections.abc import Iterator, Mapping
 from html import escape
 from typing import Any
 
-from attention_docs.publish.before.values import CODE_OR_MATH, MACRO, computed_span
+from attention_docs.publish.before.values import CODE_OR_MATH, MACRO
 from attention_docs.publish.page_files import PageFile
+from attention_docs.render.numbers import computed_span
 
 # `nav` of mkdocs.yml: a page is its path, or {title: path}; a section is {title: items}.
 Nav = list[Any]

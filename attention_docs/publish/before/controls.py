@@ -30,15 +30,10 @@ import numpy as np
 
 from attention_docs import examples
 from attention_docs.arrays import Array
+from attention_docs.lookup import StepsOf, look_up_array, look_up_labels
 from attention_docs.masks import causal_mask, window_mask
 from attention_docs.publish.before.claims import check_names
-from attention_docs.publish.before.values import (
-    StepsOf,
-    format_inline,
-    look_up_array,
-    look_up_labels,
-    split_fields,
-)
+from attention_docs.publish.before.values import format_inline, split_fields
 from attention_docs.render.references import element_reference
 
 SLIDER = """\

@@ -9,6 +9,9 @@ from functools import partial
 from typing import NamedTuple
 
 from attention_docs import examples
+from attention_docs.figures.real_model import sentence_scripts
+from attention_docs.figures.sentence import sentences
+from attention_docs.figures.side_panel import side_panel
 from attention_docs.publish import assets
 from attention_docs.publish.before import (
     claims,
@@ -24,10 +27,7 @@ from attention_docs.publish.before import (
 )
 from attention_docs.publish.before.contents import Nav
 from attention_docs.publish.before.exercises import dares, questions
-from attention_docs.publish.before.figures.drawings.sentence import sentences
-from attention_docs.publish.before.figures.drawings.side_panel import side_panel
-from attention_docs.publish.before.figures.real_model import sentence_scripts
-from attention_docs.publish.before.figures.registry import figure_block
+from attention_docs.publish.before.figures import figure_block
 from attention_docs.publish.before.provenance import provenance
 from attention_docs.publish.before.results import measured
 from attention_docs.publish.before.values import Context, Macros

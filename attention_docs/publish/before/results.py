@@ -1,14 +1,11 @@
 r"""Measured results, for the macro `\measured`, from the files in `results/`."""
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from attention_docs.publish.before.values import computed_span
-from attention_docs.render.numbers import raised_exponent, typeset
-
-RESULTS = Path(__file__).parents[3] / "results"
+from attention_docs.lookup import RESULTS, load_results
+from attention_docs.render.numbers import computed_span, raised_exponent, typeset
 
 Row = tuple[tuple[str, ...], list[Any]]  # the keys that lead to a row, and its values
 
@@ -39,13 +36,6 @@ def look_up_result(reference: str, folder: Path) -> Any:
             raise LookupError(f"key {key!r} is unknown; expected one of {', '.join(items)}")
         data = items[key]
     return data
-
-
-def load_results(name: str, folder: Path = RESULTS) -> Any:
-    files = sorted(path.stem for path in folder.glob("*.json"))
-    if name not in files:
-        raise LookupError(f"result {name!r} is unknown; expected one of {', '.join(files)}")
-    return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def items_by_key(data: object) -> dict[str, Any]:

@@ -11,18 +11,19 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from fractions import Fraction
 
-import numpy as np
-
-from attention_docs import examples
 from attention_docs.arrays import Array
+from attention_docs.lookup import StepsOf, look_up
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.latex import latex, latex_row, with_reference
-from attention_docs.render.numbers import exact_number, grouped_thousands, html_number, with_plural
-from attention_docs.render.references import element_reference, step_name
+from attention_docs.render.numbers import (
+    computed_span,
+    exact_number,
+    grouped_thousands,
+    html_number,
+    with_plural,
+)
+from attention_docs.render.references import element_reference
 from attention_docs.render.text import as_text
-
-Steps = Mapping[str, Array]
-StepsOf = Callable[[str], Steps]  # from the name of an example to its steps
 
 CODE_OR_MATH = re.compile(
     r"""
@@ -48,7 +49,6 @@ OPERATIONS: dict[type[ast.AST], Callable[..., Fraction | complex]] = {
     ast.Pow: operator.pow,
     ast.USub: operator.neg,
 }
-REFERENCE = re.compile(r"(?P<example>\w+)\.(?P<step>\w+)(?P<shape>\.shape)?(?P<index>\[[^\]]*\])?")
 
 
 class Context(Enum):
@@ -71,6 +71,7 @@ def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> st
     Args:
         location: returns the location of a 0-based line, for error messages.
 
+    >>> from attention_docs import examples
     >>> macros = {"val": lambda reference, context: value(reference, examples.steps, context)}
     >>> resolve(r"The first weight is \\val{self_attention.weights[0,0]}.", macros, str)
     'The first weight is <span data-val="self_attention.weights[0,0]">0.0287</span>.'
@@ -170,6 +171,7 @@ def value(reference: str, steps_of: StepsOf, context: Context) -> str:
     A vector or matrix at the top level of a displayed formula stays a macro: `after.formulas` makes
     it an HTML table, and KaTeX typesets only the TeX around it.
 
+    >>> from attention_docs import examples
     >>> print(value("self_attention.Q.shape", examples.steps, Context.FORMULA))
     \from{self_attention.Q.shape}{3 \times 2}
     >>> print(value("self_attention.weights[0,1]", examples.steps, Context.FORMULA))
@@ -188,99 +190,11 @@ def value(reference: str, steps_of: StepsOf, context: Context) -> str:
     return latex_row(array, reference) if array.ndim == 1 else latex(array, reference)
 
 
-def look_up(reference: str, steps_of: StepsOf) -> Array | tuple[int, ...]:
-    """Return the array, or the shape, that a reference names."""
-    match = REFERENCE.fullmatch(reference.replace(" ", ""))
-    if not match:
-        raise ValueError("expected example.step, example.step[index] or example.step.shape")
-    steps = steps_of(match["example"])
-    if match["step"] not in steps:
-        raise LookupError(
-            f"step {match['step']!r} is unknown; {match['example']} has {', '.join(steps)}"
-        )
-    array = steps[match["step"]]
-    if not match["shape"]:
-        return apply_index(array, match["index"])
-    if not match["index"]:
-        return array.shape
-    return size_of(array, match["step"], match["index"])
-
-
-def size_of(array: Array, step: str, index: str) -> Array:
-    """Return the size of a step along an axis, which is an index in NumPy's notation.
-
-    >>> print(size_of(np.zeros((3, 2)), "weights", "[0]"))
-    3
-    """
-    try:
-        return apply_index(np.asarray(array.shape), index)
-    except LookupError:
-        sizes = with_plural(array.ndim, "size")
-        raise LookupError(f"{step}.shape has {sizes}; index {index} is out of range") from None
-
-
-def look_up_array(reference: str, steps_of: StepsOf) -> np.ndarray:
-    """Return the array that a reference names, and refuse a shape."""
-    array = look_up(reference, steps_of)
-    if isinstance(array, tuple):
-        raise ValueError(f"{reference} is a shape; expected a step, or numbers of a step")
-    return np.asanyarray(array)
-
-
-def look_up_labels(reference: str) -> tuple[list[str], ...]:
-    """Return the words along each axis of what a reference names.
-
-    An axis at which the reference has an index is left out. The result is empty if the example has
-    no words for the step, or the reference is to a shape or malformed.
-
-    >>> look_up_labels("course_formula.V[4]")  # a row of V, whose features have names
-    (['air', 'water', 'action', 'reason'],)
-    """
-    match = REFERENCE.fullmatch(reference.replace(" ", ""))
-    if not match or match["shape"]:
-        return ()
-    labels = examples.labels(match["example"], match["step"])
-    indices = match["index"].strip("[]").split(",") if match["index"] else []
-    indices += [":"] * (len(labels) - len(indices))  # an index may leave out the last axes
-    # Not strict, because `labels` is empty if the example has no words for the step.
-    return tuple(words for words, index in zip(labels, indices, strict=False) if index == ":")
-
-
-def words_of(array: Array) -> tuple[list[str], ...]:
-    """Return the words along each axis of the step that an array is, or is a part of.
-
-    The result is empty if the example has no words for the step.
-    """
-    reference = step_name(array)
-    if reference is None:
-        raise ValueError("an array that comes from no step of an example has no words")
-    return look_up_labels(reference)
-
-
 def format_shape(shape: tuple[int, ...], reference: str, context: Context) -> str:
     """Format a shape like `3 × 2`, as HTML in text and as TeX in a formula, with its reference."""
     if context is Context.TEXT:
         return reference_span(" × ".join(map(str, shape)), reference)
     return with_reference(r" \times ".join(map(str, shape)), reference)
-
-
-def apply_index(array: Array, index: str | None) -> Array:
-    """Return the elements of an array at an index in NumPy's notation; without an index, all.
-
-    >>> print(apply_index(np.array([[1, 2], [3, 4]]), "[:,1]"))
-    [2 4]
-    """
-    if index is None:
-        return array
-    if not re.fullmatch(r"\[(-?\d+|:)(,(-?\d+|:))*\]", index):
-        raise ValueError(f"index {index} is not understood; expected [0], [0,1] or [:,1]")
-    positions = index.strip("[]").split(",")
-    key = tuple(slice(None) if position == ":" else int(position) for position in positions)
-    try:
-        return array[key]
-    except IndexError:
-        shape = " x ".join(map(str, array.shape))
-        raise LookupError(f"index {index} is outside the shape {shape}") from None
 
 
 def format_inline(array: Array, reference: str) -> str:
@@ -346,11 +260,6 @@ def evaluate(node: ast.expr) -> Fraction | complex:
         case ast.BinOp(left, op, right) if type(op) in OPERATIONS:
             return OPERATIONS[type(op)](evaluate(left), evaluate(right))
     raise ValueError(f"expected arithmetic on numbers, not {ast.unparse(node)}")
-
-
-def computed_span(number: str) -> str:
-    """Mark a number in running text that the build computed outside an example."""
-    return f"<span data-computed>{number}</span>"
 
 
 def printed(number: str, context: Context) -> str:

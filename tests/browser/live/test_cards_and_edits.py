@@ -5,8 +5,9 @@ import re
 import numpy as np
 import pytest
 
-from attention_docs.publish.before.figures.registry import FIGURES, svg_for_each_width
-from attention_docs.publish.before.figures.todays_models import tiles
+from attention_docs.figures import tiles
+from attention_docs.figures.registry import FIGURES
+from attention_docs.publish.before.figures import svg_for_each_width
 from attention_docs.render.figures.scales import FILLS, MINUS, scale_of
 from attention_docs.render.numbers import exact_number, html_number
 from attention_docs.render.table import table

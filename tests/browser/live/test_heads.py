@@ -6,8 +6,8 @@ from html import unescape
 
 import pytest
 
-from attention_docs.publish.before.figures import real_model
-from attention_docs.publish.before.results import load_results
+from attention_docs.figures import real_model
+from attention_docs.lookup import load_results
 from tests.browser.visit import url_path
 
 PAGE, FIGURE = "mechanisms/real_model", ".all-heads"

@@ -8,8 +8,8 @@ import pytest
 
 from attention_docs.examples.course_learned import REASONS
 from attention_docs.examples.course_sentence import THEY, VOCABULARY, WORDS
-from attention_docs.publish.before.figures.drawings.side_panel import SIDE_PANELS, side_panel
-from attention_docs.publish.before.values import look_up_array
+from attention_docs.figures.side_panel import SIDE_PANELS, side_panel
+from attention_docs.lookup import look_up_array
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.render.numbers import drawn_number, short_number
 from tests.conftest import ROOT

@@ -3,7 +3,7 @@
 import numpy as np
 
 from attention_docs.examples import steps
-from attention_docs.publish.before.values import look_up
+from attention_docs.lookup import look_up
 from tests.live.graphs import page_graph
 from tests.live.page_modules.nodejs import in_node
 

@@ -22,16 +22,11 @@ import numpy as np
 from attention_docs import examples
 from attention_docs.live.literals import LiteralPosition, find_literal, rewritten_literals
 from attention_docs.live.recording import record
+from attention_docs.lookup import StepsOf, look_up_array
 from attention_docs.publish.before.claims import check_names
 from attention_docs.publish.before.controls import control
-from attention_docs.publish.before.values import (
-    StepsOf,
-    computed_span,
-    format_inline,
-    look_up_array,
-    split_fields,
-)
-from attention_docs.render.numbers import with_plural
+from attention_docs.publish.before.values import format_inline, split_fields
+from attention_docs.render.numbers import computed_span, with_plural
 
 BOX = """\
 <div class="try dare hands-on" data-dare="{condition}" data-search-exclude>

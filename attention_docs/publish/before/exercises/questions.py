@@ -9,13 +9,9 @@ import re
 from collections.abc import Sequence
 from html import escape
 
+from attention_docs.lookup import StepsOf, look_up_array, look_up_labels
 from attention_docs.publish.before.claims import check_names
-from attention_docs.publish.before.values import (
-    StepsOf,
-    look_up_array,
-    look_up_labels,
-    split_fields,
-)
+from attention_docs.publish.before.values import split_fields
 
 BOX = """\
 <div class="ask hands-on" data-ask="{reference}" data-hint="{hint}" data-search-exclude>

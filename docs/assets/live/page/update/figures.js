@@ -111,7 +111,7 @@ const drawScale = (group, high, hasNegative) => {
 
 /**
  * Move a mark of a plane to its position: the tip of an arrow, or a point. Elements at the position have
- * a transform too, and a name is beyond it. See attention_docs/publish/before/figures/drawings/plane.py.
+ * a transform too, and a name is beyond it. See attention_docs/render/figures/plane.py.
  *
  * @param {Element} mark @param {number[]} point
  */

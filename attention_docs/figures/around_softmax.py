@@ -1,0 +1,19 @@
+"""The figures of "Around the softmax"."""
+
+from attention_docs.figures.registry import site_figure
+from attention_docs.lookup import StepsOf, words_of
+from attention_docs.render.figures import Html, beside
+from attention_docs.render.figures.bars import bars_panel
+
+
+@site_figure
+def first_head_weights(steps_of: StepsOf) -> Html:
+    r"""The weights of the first head over four keys, with a norm of each head and with one of all
+    heads together."""
+    steps = steps_of("head_norms")
+    _, tokens = words_of(steps["weights_by_head"])
+    panels = [
+        bars_panel("norm of each head", steps["weights_by_head"][0], tokens),
+        bars_panel("norm of all heads", steps["weights_together"][0], tokens),
+    ]
+    return beside(panels, "Weights of the first head, with two norms")

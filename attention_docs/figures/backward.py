@@ -1,0 +1,105 @@
+"""The figures of "The backward pass"."""
+
+from collections.abc import Mapping, Sequence
+
+from attention_docs.arrays import Array
+from attention_docs.figures.registry import site_figure
+from attention_docs.lookup import StepsOf
+from attention_docs.render.figures import Html, Panel, cells
+from attention_docs.render.figures.scales import scale_of
+from attention_docs.render.figures.svg import LINE_HEIGHT, element, label, player, title
+
+# The roles of the matrices of the forward pass, from left to right.
+ROLE_OF_SYMBOL = {"Z": "scores", "A": "weights", "O": "output"}
+# The size of their cells, and the room for an arrow between two of them.
+PASS_CELL, ARROW_LENGTH = (14, 14), 62
+
+
+@site_figure
+def backward_passes(steps_of: StepsOf) -> Html:
+    r"""The forward pass, above, goes from the scaled scores $\scores{Z}$ to the weights
+    $\weights{A}$ and to the output $\output{O}$. The backward pass, below, starts with
+    $d\output{O}$, which says how the error depends on each entry of $\output{O}$. From there it
+    goes back to $d\weights{A}$ and $d\scores{Z}$, each below its matrix, with the help of the
+    values $\value{V}$ and the weights. What a step starts from is outlined. A strong colour is a
+    number far from zero, and olive ones are negative."""
+    forward, backward = steps_of("distinct_sizes"), steps_of("backward")
+    matrices = {
+        "Z": forward["scaled"],
+        "dZ": backward["dZ"],
+        "A": forward["weights"],
+        "dA": backward["dA"],
+        "O": forward["output"],
+        "dO": backward["dO"],
+    }
+    states = [
+        _pass_step("forward: softmax", "softmax", matrices, ["Z"], "A"),
+        _pass_step("forward: times V", "times V", matrices, ["A"], "O"),
+        _pass_step("backward: times Vᵀ", "times Vᵀ", matrices, ["dO"], "dA"),
+        _pass_step(
+            "backward: through the softmax", "derivative", matrices, ["dA", "A"], "dZ", ["dO"]
+        ),
+    ]
+    return player(states, "Forward and backward pass")
+
+
+def _pass_step(
+    name: str,
+    operation: str,
+    matrices: Mapping[str, Array],
+    sources: Sequence[str],
+    result: str,
+    computed_before: Sequence[str] = (),
+) -> Panel:
+    """Draw what a step of the forward or backward pass starts from, and what it computes.
+
+    Args:
+        matrices: all matrices by symbol, each of the backward pass after its forward one.
+        sources: the symbols of the outlined matrices; the arrow begins at the first.
+        computed_before: the symbols of other matrices that are coloured; the rest have empty cells.
+    """
+    grids = _grids_of_passes(matrices)
+    body, descriptions = [], []
+    for symbol, matrix in matrices.items():
+        grid, role = grids[symbol], ROLE_OF_SYMBOL[symbol[-1]]
+        body.append(title(grid.middle_x, grid.y - LINE_HEIGHT / 2, symbol, role))
+        if symbol in (*sources, result, *computed_before):
+            kind = "sequential" if symbol == "A" else "diverging"
+            scale = scale_of(kind, symbol, matrix, role)
+            body.append(cells.draw_cells(grid, matrix, scale, has_numbers=False))
+            descriptions.append(cells.describe(symbol, matrix))
+        else:
+            body.append(cells.draw_grid_lines(grid))
+        if symbol in sources:
+            body.append(cells.draw_mark(grid, (None, None), role))
+    body.append(draw_arrow(grids[sources[0]], grids[result], operation))
+    return Panel(
+        grids["O"].right + 2,
+        grids["dO"].bottom,
+        "".join(body),
+        f"{operation}: {' '.join(descriptions)}",
+        name=name,
+    )
+
+
+def _grids_of_passes(matrices: Mapping[str, Array]) -> dict[str, cells.Grid]:
+    """Return the places of the matrices: the forward pass in a row, and the backward pass below."""
+    grids = {}
+    x = 2.0
+    for symbol in ROLE_OF_SYMBOL:
+        forward = cells.Grid(x, 1.2 * LINE_HEIGHT, PASS_CELL, *matrices[symbol].shape)
+        grids[symbol] = forward
+        grids[f"d{symbol}"] = forward._replace(y=forward.bottom + 2.2 * LINE_HEIGHT)
+        x = forward.right + ARROW_LENGTH
+    return grids
+
+
+def draw_arrow(start: cells.Grid, end: cells.Grid, text: str) -> str:
+    """Draw a horizontal arrow from a matrix to the one beside it, with a text above the arrow."""
+    if start.x < end.x:
+        start_x, end_x, arrowhead = start.right + 4, end.x - 4, 6
+    else:
+        start_x, end_x, arrowhead = start.x - 4, end.right + 4, -6
+    path = f"M{start_x:g} {start.middle_y:g}H{end_x:g}m{-arrowhead} -4l{arrowhead} 4l{-arrowhead} 4"
+    line = element("path", d=path, fill="none", stroke="currentColor")
+    return label((start_x + end_x) / 2, start.middle_y - 12, text) + line

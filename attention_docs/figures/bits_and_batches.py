@@ -1,0 +1,41 @@
+"""The figures of "Bits and batches"."""
+
+import numpy as np
+
+from attention_docs.examples import load
+from attention_docs.figures.claims import claim
+from attention_docs.figures.registry import site_figure
+from attention_docs.figures.steps_of_attention import step_panel
+from attention_docs.lookup import StepsOf
+from attention_docs.render.figures import Axis, Html, Series, figure, line_chart
+
+
+@site_figure
+def split_outputs(steps_of: StepsOf) -> Html:
+    r"""The second feature of one output, computed in float16 from one, two, four and eight pieces
+    of the same keys. With eight pieces it is further from the exact output than with one."""
+    steps = steps_of("split_sums")
+    second_feature = 1
+    outputs, exact = steps["outputs"][:, second_feature], steps["exact"][second_feature]
+    errors = np.abs(outputs - exact)
+    claim(errors[-1] > errors[0], "further from the exact output than with one")
+    pieces = load("split_sums").PIECES
+    claim(pieces == (1, 2, 4, 8), "from one, two, four and eight pieces")
+    series = [
+        Series("in float16", np.asarray(pieces), outputs, "first", points=True),
+        Series("exact", np.asarray(pieces), np.full(len(pieces), exact), "second"),
+    ]
+    x = Axis("pieces", pieces, logarithmic=True)
+    y = Axis("output", (1.518, 1.519, 1.52, 1.521))
+    return line_chart("One output from pieces", x, y, series)
+
+
+@site_figure
+def quantised_weights(steps_of: StepsOf) -> Html:
+    r"""The weights over four keys: exact, and with keys of few bits, with one scale for each
+    channel and with one for each token."""
+    weights = steps_of("quantised_cache")["weights"]
+    claim(weights.shape == (3, 4), "over four keys")
+    name = "Weights with keys of few bits"
+    options = {"rows": "caches", "columns": "keys", "scale": "sequential", "role": "weights"}
+    return figure(step_panel(weights, name, **options), name)

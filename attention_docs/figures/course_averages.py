@@ -1,0 +1,239 @@
+"""The figures of "A word and its neighbours"."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_docs.examples.course_sentence import (
+    BIRDS,
+    BOATS,
+    FEATURES,
+    SWAPPED,
+    THEY,
+    VOCABULARY,
+    WORDS,
+)
+from attention_docs.figures.claims import claim, labels_of_largest
+from attention_docs.figures.course_sentence import AIR_AND_WATER, WEIGHTS_OF_WORDS, WORD_FEATURES
+from attention_docs.figures.registry import site_figure
+from attention_docs.lookup import StepsOf
+from attention_docs.render.figures import Html, Panel, beside, figure, heatmap, matrix_panel
+from attention_docs.render.figures.arrows import Point, arrowhead, vector_arrow, vector_tip
+from attention_docs.render.figures.boxes import box, box_width
+from attention_docs.render.figures.svg import (
+    LINE_HEIGHT,
+    colour,
+    element,
+    heading,
+    label,
+    vertical_label,
+)
+from attention_docs.render.numbers import number
+
+WORD_HEIGHT, WORD_RADIUS, WORD_GAP = 28, 8, 8
+WORDS_MARGIN = 2.0  # beside a row of words
+WORDS_GAP = 2.5 * LINE_HEIGHT  # between two rows, with room for an arc
+ARC_TOP = 2.0 * LINE_HEIGHT  # the room for the first arc
+# Before a word to be predicted: the room for an arrow, and the arrow's middle in it.
+PREDICTION_WIDTH, PREDICTION_X = 28, 10
+# An arc from word to word rises above the boxes, from which its ends keep a distance.
+ARC_HEIGHT, ARC_GAP = 30, 2
+ARC_HEAD_LENGTH, ARC_HEAD_HALF_WIDTH = 8, 4
+# The length of the axes of a plane, of 1 on paper, and of an arrowhead, with half of its width.
+AXIS_LENGTH, UNIT, PLANE_HEAD = 2, 90, (9, 4)
+ARROW_NAME_GAP = 6  # from the tip of an arrow to its name, to the right and up
+
+
+class Arrow(NamedTuple):
+    """A vector of two features, (2,), drawn from zero."""
+
+    name: str
+    vector: np.ndarray
+    role: str
+    dashed: bool = False
+
+
+@site_figure
+def course_sentences(steps_of: StepsOf) -> Html:
+    r"""Two sentences of the same words, and the word that comes next. It depends on who *they* are:
+    the noun that comes first."""
+    steps = steps_of("course_next_token")
+    next_word = labels_of_largest(steps["probabilities"], VOCABULARY)[THEY]
+    next_word_swapped = labels_of_largest(steps["probabilities_swapped"], VOCABULARY)[THEY]
+    claim([next_word, next_word_swapped] == ["fly", "sail"], "It depends on who *they* are")
+    claim(sorted(WORDS) == sorted(SWAPPED), "Two sentences of the same words")
+    sentences = [[*WORDS, next_word], [*SWAPPED, next_word_swapped]]
+    panel = boxed_words_panel(sentences, pronoun=THEY, noun=BIRDS)
+    return figure(panel, "Two sentences and their next words")
+
+
+@site_figure
+def course_words(steps_of: StepsOf) -> Html:
+    r"""The sentence as a matrix $\input{X}$: a row for each word, a column for each feature.
+    *Birds* and *boats* both contain some *air* and some *water*. *They* contains nothing but
+    *refers*, and so has nothing in common with either."""
+    # The features of the position are still empty.
+    matrix = steps_of("course_averages")["X"][:, WORD_FEATURES]
+    nouns, they = matrix[[BIRDS, BOATS]], matrix[THEY]
+    claim(np.all(nouns[:, AIR_AND_WATER] > 0), "both contain some *air* and some *water*")
+    features_of_they = [FEATURES[i] for i in np.flatnonzero(they)]
+    claim(features_of_they == ["refers"], "nothing but *refers*")
+    claim(not (nouns @ they).any(), "nothing in common with either")
+    labels = {"row_labels": WORDS, "column_labels": FEATURES[WORD_FEATURES]}
+    return heatmap(matrix, "The words X", rows="words", columns="features", role="input", **labels)
+
+
+@site_figure
+def course_plane(steps_of: StepsOf) -> Html:
+    r"""Two of the features as a plane. Each noun is an arrow: *birds* points more towards *air* and
+    *boats* more towards *water*. The plain average of all five words lies between the two, the
+    same for both sentences."""
+    steps = steps_of("course_averages")
+    words = steps["X"][:, AIR_AND_WATER]
+    (air_of_birds, water_of_birds), (air_of_boats, water_of_boats) = words[[BIRDS, BOATS]]
+    claim(air_of_birds > water_of_birds, "*birds* points more towards *air*")
+    claim(air_of_boats < water_of_boats, "*boats* more towards *water*")
+    average = steps["mean"][AIR_AND_WATER]
+    claim(np.ptp(average) == 0, "lies between the two")
+    arrows = [*noun_arrows(steps["X"], "input"), Arrow("average", average, "output")]
+    panel = arrows_panel("Words as arrows", FEATURES[AIR_AND_WATER], arrows)
+    return figure(panel, "Two nouns and the average")
+
+
+@site_figure
+def course_similarity(steps_of: StepsOf) -> Html:
+    r"""The weights that come from similarity, one row for each word, and what becomes of the nouns.
+    In the marked row, *birds* divides its weight mainly between itself and *boats*. Every word
+    gives itself more than it gives to any other. The averages of the two nouns, solid, lie closer
+    together than the nouns themselves, dashed."""
+    steps = steps_of("course_averages")
+    weights = steps["weights"]
+    largest = weights[BIRDS, [BIRDS, BOATS]]
+    claim(largest.min() > 1 / 4 and largest.sum() > 1 / 2, "mainly between itself and *boats*")
+    own_weights = np.diag(weights)
+    weights_of_others = weights - np.diag(own_weights)
+    claim(np.all(own_weights > weights_of_others.max(axis=1)), "more than it gives to any other")
+    distance, distance_of_averages = (
+        np.linalg.norm(rows[BIRDS] - rows[BOATS]) for rows in (steps["X"], steps["blended"])
+    )
+    claim(distance_of_averages < distance, "closer together than the nouns themselves")
+    nouns, averages = noun_arrows(steps["X"], "input"), noun_arrows(steps["blended"], "output")
+    arrows = [*(noun._replace(name="", dashed=True) for noun in nouns), *averages]
+    heading = "Weights from similarity"
+    panels = [
+        matrix_panel(weights, heading, mark=(BIRDS, None), **WEIGHTS_OF_WORDS),
+        arrows_panel("The nouns, averaged", FEATURES[AIR_AND_WATER], arrows),
+    ]
+    return beside(panels, "Similarity and what it does")
+
+
+def noun_arrows(rows: np.ndarray, role: str) -> list[Arrow]:
+    """Return *air* and *water* of both nouns as arrows."""
+    return [Arrow(WORDS[i], rows[i, AIR_AND_WATER], role) for i in (BIRDS, BOATS)]
+
+
+def boxed_words_panel(sentences: Sequence[Sequence[str]], pronoun: int, noun: int) -> Panel:
+    """Draw sentences as words in boxes, with an arc from the pronoun to its noun, by index."""
+    body = []
+    right_ends = []
+    y = ARC_TOP
+    for words in sentences:
+        starts = _word_starts(words, pronoun)
+        middles = [start + box_width(word) / 2 for start, word in zip(starts, words, strict=True)]
+        body += _draw_words(words, starts, y, pronoun, noun)
+        body.append(_draw_arc((middles[pronoun], y), (middles[noun], y)))
+        right_ends.append(starts[-1] + box_width(words[-1]))
+        y += WORD_HEIGHT + WORDS_GAP
+    texts = (f"“{' '.join(words[:-1])}” goes on with “{words[-1]}”" for words in sentences)
+    description = "; ".join(texts) + ". An arc leads from the pronoun to its noun."
+    height = y - WORDS_GAP + 0.2 * LINE_HEIGHT
+    return Panel(max(right_ends) + WORDS_MARGIN, height, "".join(body), description)
+
+
+def _word_starts(words: Sequence[str], pronoun: int) -> list[float]:
+    """Return the left side of the box of each word, with room for arrows after the pronoun."""
+    starts = []
+    x = WORDS_MARGIN
+    for i, word in enumerate(words):
+        if i > pronoun:
+            x += PREDICTION_WIDTH
+        starts.append(x)
+        x += box_width(word) + WORD_GAP
+    return starts
+
+
+def _draw_words(
+    words: Sequence[str], starts: Sequence[float], y: float, pronoun: int, noun: int
+) -> list[str]:
+    """Draw words in boxes: bold from the pronoun on, dashed after it; the noun is bold, too."""
+    body = []
+    for i, (word, x) in enumerate(zip(words, starts, strict=True)):
+        is_predicted = i > pronoun
+        if is_predicted:
+            arrow_x = x - PREDICTION_WIDTH + PREDICTION_X
+            body.append(label(arrow_x, y + WORD_HEIGHT / 2, "→"))
+        body.append(
+            box(
+                x,
+                y,
+                box_width(word),
+                word,
+                height=WORD_HEIGHT,
+                corner_radius=WORD_RADIUS,
+                dashed=is_predicted,
+                bold=i >= pronoun or i == noun,
+            )
+        )
+    return body
+
+
+def _draw_arc(start: Point, end: Point) -> str:
+    """Draw an arc from the top of one box to the top of another, with an arrowhead at its end."""
+    (start_x, start_y), (end_x, end_y) = start, end
+    path = (
+        f"M{start_x:g} {start_y - ARC_GAP:g}C{start_x:g} {start_y - ARC_HEIGHT:g} "
+        f"{end_x:g} {end_y - ARC_HEIGHT:g} {end_x:g} {end_y - ARC_GAP:g}"
+    )
+    arc = element("path", d=path, fill="none", stroke=colour("weights"), stroke_width=2)
+    tip = (end_x, end_y - ARC_GAP / 2)
+    base = (end_x, tip[1] - ARC_HEAD_LENGTH)
+    return arc + arrowhead(base, tip, ARC_HEAD_HALF_WIDTH, fill=colour("weights"))
+
+
+def arrows_panel(name: str, features: Sequence[str], arrows: Sequence[Arrow]) -> Panel:
+    """Draw arrows from zero in a plane of two features, whose axes end at `AXIS_LENGTH`."""
+    left = top = 2 * LINE_HEIGHT
+    right, bottom = left + AXIS_LENGTH * UNIT, top + AXIS_LENGTH * UNIT
+    grid_lines = ""
+    ticks = []
+    for tick in range(AXIS_LENGTH + 1):
+        x, y = left + tick * UNIT, bottom - tick * UNIT
+        grid_lines += f"M{x:g} {top:g}V{bottom:g}M{left:g} {y:g}H{right:g}"
+        ticks.append(label(x, bottom + LINE_HEIGHT / 2 + 2, number(tick)))
+        ticks.append(label(left - LINE_HEIGHT / 2, y, number(tick)))
+    body = [
+        heading((left + right) / 2, name),
+        element("path", d=grid_lines, fill="none", stroke="currentColor", stroke_opacity=0.2),
+        *ticks,
+        label((left + right) / 2, bottom + 1.7 * LINE_HEIGHT, features[0]),
+        vertical_label(LINE_HEIGHT / 2, (top + bottom) / 2, features[1]),
+        *(_draw_arrow(arrow, zero=(left, bottom)) for arrow in arrows),
+    ]
+    vectors = (
+        f"{arrow.name} ({', '.join(map(number, arrow.vector))})" for arrow in arrows if arrow.name
+    )
+    description = f"{name}, by {features[0]} and {features[1]}: {'; '.join(vectors)}."
+    width, height = right + 3 * LINE_HEIGHT, bottom + 2.3 * LINE_HEIGHT
+    return Panel(width, height, "".join(body), description, name=name)
+
+
+def _draw_arrow(arrow: Arrow, zero: Point) -> str:
+    """Draw an arrow from zero, with its name at the upper right of its tip."""
+    svg = vector_arrow(arrow.vector, zero, UNIT, arrow.role, head=PLANE_HEAD, dashed=arrow.dashed)
+    if not arrow.name:
+        return svg
+    x, y = vector_tip(arrow.vector, zero, UNIT)
+    return svg + label(
+        x + ARROW_NAME_GAP, y - ARROW_NAME_GAP, arrow.name, "start", fill=colour(arrow.role)
+    )

@@ -1,0 +1,80 @@
+"""The figures of "The next token"."""
+
+import numpy as np
+
+from attention_docs.examples.course_sentence import FEATURES, THEY, VOCABULARY, WORDS
+from attention_docs.figures.claims import claim, labels_of_largest
+from attention_docs.figures.course_sentence import (
+    CLOCK_FEATURES,
+    ENDING_COLUMNS,
+    ENDINGS,
+    WORD_FEATURES,
+)
+from attention_docs.figures.registry import site_figure
+from attention_docs.figures.steps_of_attention import matrices_figure
+from attention_docs.lookup import StepsOf
+from attention_docs.render.figures import Html, heatmap
+
+
+@site_figure
+def course_endings(steps_of: StepsOf) -> Html:
+    r"""The probabilities of *fly*, *sail* and the full stop after *they*, in both sentences. With
+    head 1 the first noun decides between *fly* and *sail*. Without it both rows are the same, for
+    all words of the vocabulary."""
+    steps = steps_of("course_next_token")
+    endings = labels_of_largest(steps["with_head_1"], VOCABULARY)
+    claim(endings == ["fly", "sail"], "the first noun decides between *fly* and *sail*")
+    row_of_birds, row_of_boats = steps["without_head_1"]
+    claim(np.allclose(row_of_birds, row_of_boats, rtol=1e-12), "both rows are the same")
+    return matrices_figure(
+        "The next word in both sentences",
+        {
+            "With head 1": steps["with_head_1"][:, ENDING_COLUMNS],
+            "Without head 1": steps["without_head_1"][:, ENDING_COLUMNS],
+        },
+        rows="sentence",
+        columns="after “they”",
+        row_labels=["birds pass boats", "boats pass birds"],
+        column_labels=ENDINGS,
+        role="output",
+        scale="sequential",
+    )
+
+
+@site_figure
+def course_vocabulary(steps_of: StepsOf) -> Html:
+    r"""The matrix $W_{\text{vocabulary}}$ without its last two rows, which are zero. A column says
+    what the vector of a position must look like if its word is to come next."""
+    w_vocabulary = steps_of("course_sentence")["W_vocabulary"]
+    claim(not w_vocabulary[CLOCK_FEATURES].any(), "its last two rows, which are zero")
+    return heatmap(
+        w_vocabulary[WORD_FEATURES],
+        "Vocabulary",
+        rows="features",
+        columns="next word",
+        row_labels=FEATURES[WORD_FEATURES],
+        column_labels=VOCABULARY,
+        compact=True,
+    )
+
+
+@site_figure
+def course_next(steps_of: StepsOf) -> Html:
+    r"""What comes next? One row for each word of the sentence, one column for each word of the
+    vocabulary. In every row the largest probability belongs to the word that
+    actually follows."""
+    probabilities = steps_of("course_next_token")["probabilities"]
+    predicted = labels_of_largest(probabilities, VOCABULARY)
+    claim(predicted == [*WORDS[1:], "fly"], "In every row the largest probability")
+    return heatmap(
+        probabilities,
+        "Probabilities after each word",
+        rows="",
+        columns="next word",
+        row_labels=WORDS,
+        column_labels=VOCABULARY,
+        role="output",
+        scale="sequential",
+        mark=(THEY, None),
+        compact=True,
+    )

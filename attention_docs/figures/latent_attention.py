@@ -1,0 +1,210 @@
+"""The figure of the page on latent attention."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_docs.arrays import Array
+from attention_docs.figures.claims import claim
+from attention_docs.figures.registry import site_figure
+from attention_docs.figures.steps_of_attention import draw_numbers
+from attention_docs.lookup import Steps, StepsOf, words_of
+from attention_docs.render.figures import Html, Panel, cells
+from attention_docs.render.figures.scales import scale_of
+from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, label, player, title
+from attention_docs.render.numbers import number
+
+# The sides of a cell without a number and the size of one with a number, and the room between two
+# factors.
+UNIT, NUMBER_CELL, FACTOR_GAP = 14, (52, 24), 30
+# The height of the tallest factor, so that what is below stays in place.
+TALLEST = 6 * UNIT
+# The room between a bracket and its factors, and at the sides of all factors.
+BRACKET_MARGIN, SIDE_MARGIN = 8, 14
+# The upper sides of the factors, of the product in the bracket, and of the result.
+FACTORS_Y = 1.8 * LINE_HEIGHT
+INNER_Y = FACTORS_Y + TALLEST + 2.5 * LINE_HEIGHT
+RESULT_Y = INNER_Y + TALLEST + 2 * LINE_HEIGHT
+
+
+class Factor(NamedTuple):
+    """A matrix of a product, which is drawn without colours if its numbers are not given."""
+
+    name: str
+    shape: tuple[int, ...]
+    role: str | None = None
+    numbers: Array | None = None
+
+    @property
+    def name_and_size(self) -> str:
+        return f"{self.name} ({self.shape[0]} by {self.shape[1]})"
+
+    def grid(self, x: float, y: float) -> cells.Grid:
+        """Return the geometry of the matrix with its upper left corner at (x, y)."""
+        return cells.Grid(x, y, (UNIT, UNIT), *self.shape)
+
+    def draw(self, grid: cells.Grid) -> str:
+        """Draw the matrix, with its name above it."""
+        name = title(grid.middle_x, grid.y - 1.2 * LINE_HEIGHT, self.name, self.role)
+        if self.numbers is None:
+            opacity = 0.8 if self.role else 0.4
+            return cells.draw_grid_lines(grid, self.role, opacity) + name
+        scale = scale_of("diverging", self.name, self.numbers, self.role)
+        return cells.draw_cells(grid, self.numbers, scale, has_numbers=False) + name
+
+
+class BracketedProduct(NamedTuple):
+    """A product of three matrices, of which two stand in a bracket and are multiplied first.
+
+    Attributes:
+        method: what the bracket stands for, such as `absorbed`.
+        start: the index of the first factor in the bracket, 0 or 1.
+        inner: the product of the two factors in the bracket.
+        result: (1, n) the product of all three.
+    """
+
+    name: str
+    method: str
+    factors: tuple[Factor, Factor, Factor]
+    start: int
+    inner: Factor
+    result: Array
+    columns: Sequence[str] = ()
+
+    @property
+    def outer(self) -> int:
+        """The index of the factor outside the bracket."""
+        return 0 if self.start else 2
+
+    @property
+    def multiplications(self) -> int:
+        """The number of multiplications of both matrix products."""
+        (m, k), (_, n), (_, p) = (factor.shape for factor in self.factors)
+        return k * n * p + m * k * p if self.start else m * k * n + m * n * p
+
+
+@site_figure
+def absorption(steps_of: StepsOf) -> Html:
+    r"""The scores of a query with five tokens are a product of three matrices: the query, the
+    transpose of $W_{UK}$, and the latents, one in each column. A bracket around the last two
+    computes a key for each token. A bracket around the first two changes the query once, and the
+    same scores take fewer multiplications. The output is such a product, too, of the weights, the
+    latents and $W_{UV}$. A strong colour is a number far from zero, and olive ones are negative."""
+    steps = steps_of("latent_attention")
+    claim(len(steps["latents"]) == 5, "a query with five tokens")
+    absorbed_scores = steps["query_absorbed"] @ steps["latents"].T
+    claim(np.allclose(absorbed_scores, steps["content_scores"]), "the same scores")
+    absorbed_output = steps["blended_latents"] @ steps["W_up_V"]
+    claim(np.allclose(absorbed_output, steps["output"]), "The output is such a product, too")
+    score_products = _score_products(steps)
+    key_by_key, absorbed = score_products
+    claim(absorbed.multiplications < key_by_key.multiplications, "fewer multiplications")
+    products = [*score_products, *_output_products(steps)]
+    return player([_draw_product(product) for product in products], "One product, two brackets")
+
+
+def _score_products(steps: Steps) -> list[BracketedProduct]:
+    """Return the scores as a product whose bracket computes keys, or changes the query."""
+    query, scores = steps["query_absorbed"], steps["content_scores"]
+    _, words = words_of(scores)
+    factors = (
+        Factor("query", steps["query"].shape, "query"),
+        Factor("W_UK ᵀ", steps["W_up_K"].T.shape),
+        Factor("latents", steps["latents"].T.shape, "input"),
+    )
+    keys = Factor("keys", steps["keys"].T.shape, "key")
+    changed_query = Factor("changed query", query.shape, "query", query)
+    return [
+        BracketedProduct("scores", "key by key", factors, 1, keys, scores, words),
+        BracketedProduct("scores", "absorbed", factors, 0, changed_query, scores, words),
+    ]
+
+
+def _output_products(steps: Steps) -> list[BracketedProduct]:
+    """Return the output as a product whose bracket computes values, or blends the latents."""
+    blended_latents, output = steps["blended_latents"], steps["output"]
+    factors = (
+        Factor("weights", steps["weights"].shape, "weights"),
+        Factor("latents", steps["latents"].shape, "input"),
+        Factor("W_UV", steps["W_up_V"].shape),
+    )
+    values = Factor("values", steps["values"].shape, "value")
+    blend = Factor("blended latents", blended_latents.shape, "input", blended_latents)
+    return [
+        BracketedProduct("output", "value by value", factors, 1, values, output),
+        BracketedProduct("output", "absorbed", factors, 0, blend, output),
+    ]
+
+
+def _draw_product(product: BracketedProduct) -> Panel:
+    """Draw three factors, two in a bracket; below, the product of these two; last, the result."""
+    factors_width = UNIT * sum(factor.shape[1] for factor in product.factors) + 2 * FACTOR_GAP
+    result_width = NUMBER_CELL[0] * product.result.shape[1]
+    width = max(factors_width + 2 * SIDE_MARGIN, result_width + 4)
+    result_grid = cells.Grid(
+        (width - result_width) / 2, RESULT_Y, NUMBER_CELL, *product.result.shape
+    )
+    work_y = result_grid.bottom + 2 * LINE_HEIGHT
+    body = [
+        *_draw_factors(product, (width - factors_width) / 2),
+        title(width / 2, RESULT_Y - LINE_HEIGHT / 2 - 2, product.name, product.name),
+        draw_numbers(result_grid, product.result, product.name),
+        *_draw_labels_below(result_grid, product.columns),
+        label(width / 2, work_y, f"{number(product.multiplications)} multiplications"),
+    ]
+    return Panel(
+        width,
+        work_y + LINE_HEIGHT,
+        "".join(body),
+        _describe(product),
+        name=f"{product.name}, {product.method}",
+    )
+
+
+def _draw_factors(product: BracketedProduct, x: float) -> list[str]:
+    """Draw the factors from x on, and below them what the bracket leaves of them."""
+    grids = []
+    for factor in product.factors:
+        grids.append(factor.grid(x, FACTORS_Y))
+        x = grids[-1].right + FACTOR_GAP
+    first, second = grids[product.start : product.start + 2]
+    bracket = element(
+        "rect",
+        x=first.x - BRACKET_MARGIN,
+        y=FACTORS_Y - BRACKET_MARGIN,
+        width=second.right - first.x + 2 * BRACKET_MARGIN,
+        height=TALLEST + 2 * BRACKET_MARGIN,
+        rx=8,
+        fill="none",
+        stroke=colour(product.inner.role),
+        stroke_width=2,
+    )
+    inner_grid = product.inner.grid(0, INNER_Y)
+    bracket_centre = (first.x + second.right) / 2
+    inner_grid = inner_grid._replace(x=bracket_centre - inner_grid.width / 2)
+    outer_grid = grids[product.outer]._replace(y=INNER_Y)
+    return [
+        bracket,
+        *(factor.draw(grid) for factor, grid in zip(product.factors, grids, strict=True)),
+        product.inner.draw(inner_grid),
+        product.factors[product.outer].draw(outer_grid),
+    ]
+
+
+def _describe(product: BracketedProduct) -> str:
+    """Say in words what is multiplied, what the bracket computes, and how much work that is."""
+    factors = " times ".join(factor.name_and_size for factor in product.factors)
+    first, second = product.factors[product.start : product.start + 2]
+    description = (
+        f"{factors}. The bracket is around {first.name} and {second.name}, which gives "
+        f"{product.inner.name_and_size}: {number(product.multiplications)} multiplications."
+    )
+    if product.inner.numbers is not None:
+        description += f" {cells.describe(product.inner.name, product.inner.numbers)}"
+    return description
+
+
+def _draw_labels_below(grid: cells.Grid, labels: Sequence[str]) -> list[str]:
+    y = grid.bottom + LINE_HEIGHT / 2 + 2
+    return [label(grid.column_middle(column), y, text) for column, text in enumerate(labels)]

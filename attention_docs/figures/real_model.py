@@ -1,0 +1,400 @@
+"""The figures of the chapter on a real model, from the record of what was measured."""
+
+import json
+from collections.abc import Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+
+from attention_docs.examples.course_sentence import THEY, WORDS
+from attention_docs.figures.claims import claim, labels_of_largest
+from attention_docs.figures.registry import site_figure
+from attention_docs.lookup import StepsOf, load_results
+from attention_docs.model.record import SEEDS, unpack_percents
+from attention_docs.render import figures as draw
+from attention_docs.render.figures import cells, svg
+from attention_docs.render.figures.scales import Scale
+from attention_docs.render.numbers import number
+
+# The weights of a head in percent: a row for each token, with a number for each token up to it.
+Rows = Sequence[Sequence[int]]
+# The opacities of a small picture, and the weights in percent that have them.
+SHADES = {0.4: range(20, 50), 1.0: range(50, 101)}
+# The side of the square of a small picture in pixels, and how many cells are free between two
+# pictures.
+SIDE, GAP = 21.8, 3
+# The upper left corner of the small pictures, and how many layers after one tick the next one is.
+LEFT, TOP = 30.0, 38.0
+LAYERS_PER_TICK = 10
+# The size of a cell of an enlarged head, in which 100 fits.
+CELL = (21, 20)
+# The kinds of heads: their names in the record, and the sentence that shows each, by its index.
+KINDS = {
+    "Pronoun": ("pronoun", 0),
+    "Previous token": ("previous token", 0),
+    "Induction": ("induction", 1),
+    "First of a word": ("first of the word", 2),
+    "Sink": ("first token", 0),
+}
+
+
+@site_figure
+def real_they(steps_of: StepsOf) -> draw.Html:
+    r"""Weights of *they* on the words before it. Left and in the middle, the real head: the first
+    *they* gives its largest weight to *cats*, and the second to *dogs*. Right, head 1 of the
+    course, whose matrices we set by hand: its largest weight is on *birds*."""
+    record = load_results("real_model")["sentence"]
+    words = [token.strip() for token in record["tokens"]]
+    first_they = words.index("they")
+    words_to_first = words[: first_they + 1]
+    of_first = np.array(record["weights"][first_they])[None, : len(words_to_first)]
+    of_second = steps_of("real_head")["weights"]
+    in_course = steps_of("course_mask")["weights"][THEY : THEY + 1]
+    seen_by_first = labels_of_largest(of_first, words_to_first)
+    claim(seen_by_first == ["cats"], "the first *they* gives its largest")
+    claim(labels_of_largest(of_second, words) == ["dogs"], "and the second to *dogs*")
+    claim(labels_of_largest(in_course, WORDS) == ["birds"], "its largest weight is on *birds*")
+    panels = [
+        draw.lines_panel(
+            weights,
+            ["they"],
+            keys,
+            heading=heading,
+            sides=("asks", "is asked"),
+            length=100,
+            row_height=20,
+            has_legend=False,
+        )
+        for weights, keys, heading in (
+            (of_first, words_to_first, "The first they"),
+            (of_second, words, "The second they"),
+            (in_course, WORDS, "In the course"),
+        )
+    ]
+    return draw.beside(panels, "Weights of they in a real model and in the course")
+
+
+@site_figure
+def real_heads(steps_of: StepsOf) -> draw.Html:
+    r"""All heads on one sentence, each a square with a row for each token. A faint cell is a weight
+    from a fifth on, and a full one from a half on. A full left edge is a sink, and a diagonal is a
+    head that looks at the token before. Frames mark the strongest head of each kind. Below, heads
+    are enlarged: each row is a token that asks, with the weights that it gives, measured and
+    rounded to whole percents. Those that round to zero are left out. On the first sentence, the
+    pronoun head leads each *they* to its noun, the previous-token head leads each token to the one
+    before it, and the sink leads every token to the first one. In repeated words, the induction
+    head leads each to the word after its earlier copy. The first-of-a-word head leads the last part
+    of a long word to its first part."""
+    sentences = load_results("real_model")["sentences"]
+    shades = [percents.start / 100 for percents in SHADES.values()]
+    claim(shades == [1 / 5, 1 / 2], "a weight from a fifth on, and a full one from a half on")
+    _check_kinds(sentences)
+    name = "All heads of the model"
+    enlarged_heads = []
+    for kind, (place, index) in strongest_heads().items():
+        drawing = draw.figure(enlarged_head(sentences[index], *place), kind)
+        enlarged_heads.append(svg.element("div", svg.element("p", kind), drawing, class_="state"))
+    pronoun_head, _ = strongest_heads()["Pronoun"]
+    content = [
+        _chooser(sentences),
+        svg.element("div", draw.figure(_overview(sentences[0]), name), class_="figure-box"),
+        svg.element("output", summary_of_head(sentences[0], *pronoun_head)),
+        svg.element("div", *enlarged_heads, class_="figure-box panels"),
+    ]
+    return draw.Html(
+        svg.element("div", *content, class_="all-heads", role="group", aria_label=name)
+    )
+
+
+def _check_kinds(sentences: Sequence[Mapping[str, Any]]) -> None:
+    """Check what the caption of `real_heads` says about the strongest head of each kind."""
+    weights = {
+        kind: rows_of(sentences[index], *place)
+        for kind, (place, index) in strongest_heads().items()
+    }
+    nouns, repeated, long_words = (sentence["tokens"] for sentence in sentences[:3])
+    first_they, second_they = np.flatnonzero(np.array(nouns) == "they").tolist()
+    for they, noun in ((first_they, "cats"), (second_they, "dogs")):
+        on_noun = weights["Pronoun"][they][nouns.index(noun)]
+        claim(on_noun > 50, "leads each *they* to its noun")
+    for row in weights["Previous token"][1:]:
+        claim(row[-2] > 50, "leads each token to the one before it")
+    for position, token in enumerate(repeated):
+        earlier_copy = repeated.index(token)
+        if earlier_copy < position:
+            on_next = weights["Induction"][position][earlier_copy + 1]
+            claim(on_next > 75, "leads each to the word after its earlier copy")
+    for last_part, first_part in (("arianism", "ant"), ("istic", "un")):
+        row = weights["First of a word"][long_words.index(last_part)]
+        is_led = long_words[int(np.argmax(row))] == first_part
+        claim(is_led, "leads the last part of a long word to its first part")
+    for row in weights["Sink"]:
+        claim(row[0] == 100, "leads every token to the first one")
+
+
+def strongest_heads() -> dict[str, tuple[tuple[int, int], int]]:
+    """Return the strongest head of each kind, (layer, head), and the index of its sentence."""
+    strongest = load_results("real_model")["strongest"]
+    heads = {}
+    for name, (kind_in_record, sentence_index) in KINDS.items():
+        layer, head, _ = strongest[kind_in_record]["1"]  # the first of three, with its score
+        heads[name] = (layer, head), sentence_index
+    return heads
+
+
+def rows_of(sentence: Mapping[str, Any], layer: int, head: int) -> Rows:
+    """Return the weights of a head on a recorded sentence."""
+    return unpack_percents(sentence["percent"][layer][head])
+
+
+def _chooser(sentences: Sequence[Mapping[str, Any]]) -> str:
+    """Return fields for a sentence, a layer and a head, and a button for each kind of head."""
+    layers = sentences[0]["percent"]
+    (layer, head), _ = strongest_heads()["Pronoun"]
+    options = [
+        svg.element("option", svg.text_node(sentence["text"]), value=index)
+        for index, sentence in enumerate(sentences)
+    ]
+    buttons = [
+        svg.element("button", name, type="button", value=f"{index} {layer_of_kind} {head_of_kind}")
+        for name, ((layer_of_kind, head_of_kind), index) in strongest_heads().items()
+    ]
+    return svg.element(
+        "div",
+        svg.element("label", "sentence", svg.element("select", *options, autocomplete="off")),
+        _number_field("layer", len(layers), layer),
+        _number_field("head", len(layers[0]), head),
+        svg.element("div", "kinds", *buttons, role="group", aria_label="kinds"),
+        svg.element("p", "Or point at a square below. A click keeps its head."),
+        class_="control hands-on",
+    )
+
+
+def _number_field(name: str, count: int, value: int) -> str:
+    """Return a field with a label for a number from 0 to below `count`."""
+    field = svg.element(
+        "input",
+        type="number",
+        min=0,
+        max=count - 1,
+        value=value,
+        required="",
+        # Otherwise Firefox restores an earlier choice, which the figure does not show.
+        autocomplete="off",
+    )
+    return svg.element("label", name, field)
+
+
+def summary_of_head(sentence: Mapping[str, Any], layer: int, head: int) -> str:
+    """Name the token with the largest weight in the last row, as the page's script does."""
+    # Well-formed XML, like the rest of the figure.
+    tokens, last_row = sentence["tokens"], rows_of(sentence, layer, head)[-1]
+    asking, asked = svg.text_node(tokens[-1]), svg.text_node(tokens[int(np.argmax(last_row))])
+    return (
+        f"Layer {_number_span(layer)}, head {_number_span(head)}. In percent, the last token, "
+        f"“{asking}”, gives {_number_span(max(last_row))} to “{asked}”, its largest weight."
+    )
+
+
+def _number_span(value: int) -> str:
+    """Return a number in a span that marks it as computed."""
+    return svg.element("span", number(value), data_computed="")
+
+
+def _overview(sentence: Mapping[str, Any]) -> draw.Panel:
+    """Draw all heads on a sentence, a column for each layer, with the numbers of both."""
+    layers = len(sentence["percent"])
+    heads = len(sentence["percent"][0])
+    grid = cells.Grid(LEFT, TOP, (SIDE, SIDE), heads, layers)
+    layer_ticks = {*range(0, layers - 1, LAYERS_PER_TICK), layers - 1}
+    body = [
+        svg.label(LEFT, svg.LINE_HEIGHT / 2, "layer", "start"),
+        svg.vertical_label(svg.LINE_HEIGHT / 2, grid.middle_y, "head"),
+        *(svg.label(grid.column_middle(i), TOP - 10, number(i)) for i in sorted(layer_ticks)),
+        *(svg.label(LEFT - 8, grid.row_middle(i), number(i), "end") for i in range(heads)),
+        svg.translated(LEFT, TOP, *_squares(sentence, grid._replace(x=0, y=0))),
+    ]
+    description = "The weights of all heads, a square for each, with one column for each layer."
+    return draw.Panel(grid.right, grid.bottom, "".join(body), description)
+
+
+def _squares(sentence: Mapping[str, Any], grid: cells.Grid) -> list[str]:
+    """Draw a square for each head, with frames around the strongest heads.
+
+    The page's script exchanges the pictures in the group `small`, moves the frame `chosen`, and
+    finds the head at which the reader points by the place of the pointer on `target`.
+    """
+    frame = {"width": SIDE, "height": SIDE, "fill": "none", "stroke": "currentColor"}
+    frames = [
+        svg.element("rect", x=SIDE * layer, y=SIDE * head, **frame)
+        for (layer, head), _ in strongest_heads().values()
+    ]
+    (layer, head), _ = strongest_heads()["Pronoun"]
+    to_chosen = f"translate({SIDE * layer:g} {SIDE * head:g})"
+    whole = f"M0 0h{grid.width:g}v{grid.height:g}h-{grid.width:g}z"
+    return [
+        svg.element("g", cells.draw_grid_lines(grid), opacity=0.5),
+        svg.element("g", small_pictures(sentence), class_="small"),
+        *frames,
+        svg.element("rect", class_="chosen", transform=to_chosen, stroke_width=3, **frame),
+        svg.element("path", class_="target", d=whole, fill="none", pointer_events="all"),
+    ]
+
+
+def small_pictures(sentence: Mapping[str, Any]) -> str:
+    """Draw all heads of a sentence in squares of the same size, however many tokens it has."""
+    cells_per_square = len(sentence["tokens"]) + GAP
+    pictures = {}
+    for layer, heads in enumerate(sentence["percent"]):
+        for head in range(len(heads)):
+            corner = cells_per_square * layer, cells_per_square * head
+            pictures[corner] = rows_of(sentence, layer, head)
+    # A line is as wide as a cell, so it begins half a cell to the right of its edge, and the
+    # pictures begin half a gap from the frames.
+    lines = svg.translated(GAP / 2 + 0.5, GAP / 2, draw_heads(pictures))
+    stroke = {"fill": "none", "stroke": svg.colour("weights")}
+    return svg.element("g", lines, transform=f"scale({SIDE / cells_per_square:.4g})", **stroke)
+
+
+def sentence_scripts() -> dict[str, bytes]:
+    """Return a script with all heads of each sentence, by its path; the page loads it on demand.
+
+    It also has an enlarged head in which every number is 100, so that no cell is left out: the
+    page's script writes the numbers of the chosen head into it.
+    """
+    scripts = {}
+    for index, sentence in enumerate(load_results("real_model")["sentences"]):
+        tokens = sentence["tokens"]
+        only_hundreds = [[100] * (row + 1) for row in range(len(tokens))]
+        content = {
+            "tokens": tokens,
+            "percent": sentence["percent"],
+            "small": small_pictures(sentence),
+            "enlarged": draw.figure(_draw_enlarged(tokens, only_hundreds, ""), "enlarged"),
+        }
+        script = f"attentionDocs.sentences[{index}]={json.dumps(content, ensure_ascii=False)};"
+        scripts[f"assets/heads/{index}.js"] = script.encode()
+    return scripts
+
+
+def draw_heads(pictures: Mapping[tuple[int, int], Rows]) -> str:
+    """Draw heads, by their upper left corners in cells, as one path of lines for each shade."""
+    # Adjacent cells of a column are one line, because a sink fills a column.
+    paths = []
+    for opacity, percents in SHADES.items():
+        lines = [
+            f"M{x + column} {y + start}v{length}"
+            for (x, y), rows in pictures.items()
+            for column in range(len(rows))
+            for start, length in _runs(rows, column, percents)
+        ]
+        paths.append(svg.element("path", d="".join(lines), stroke_opacity=opacity) if lines else "")
+    return "".join(paths)
+
+
+def _runs(rows: Rows, column: int, percents: range) -> list[tuple[int, int]]:
+    """Return the first row and the length of each run of cells with weights in a range."""
+    runs = []
+    rows_with_column = range(column, len(rows))
+    for is_in_range, group in groupby(rows_with_column, lambda row: rows[row][column] in percents):
+        run = list(group)
+        if is_in_range:
+            runs.append((run[0], len(run)))
+    return runs
+
+
+def enlarged_head(sentence: Mapping[str, Any], layer: int, head: int) -> draw.Panel:
+    """Draw the weights of a head on a sentence, under the numbers of its layer and head."""
+    name = f"layer {number(layer)}, head {number(head)}"
+    return _draw_enlarged(sentence["tokens"], rows_of(sentence, layer, head), name)
+
+
+def _draw_enlarged(tokens: Sequence[str], rows: Rows, name: str) -> draw.Panel:
+    """Draw weights in percent, except those of zero, with tokens at the left and below."""
+    margin = cells.room_for_labels(tokens)
+    grid = cells.Grid(
+        svg.LINE_HEIGHT + margin, 1.4 * svg.LINE_HEIGHT, CELL, len(tokens), len(tokens)
+    )
+    body = [
+        svg.title(grid.middle_x, svg.LINE_HEIGHT / 2, name, "weights"),
+        *_percents(grid, rows),
+        _stairs(grid),
+        cells.draw_row_labels(grid, tokens),
+        *(
+            svg.vertical_label(grid.column_middle(column), grid.bottom + 6, token, "end")
+            for column, token in enumerate(tokens)
+        ),
+        svg.vertical_label(svg.LINE_HEIGHT / 2, grid.middle_y, "asks"),
+        svg.label(grid.middle_x, grid.bottom + margin + svg.LINE_HEIGHT / 2, "is asked"),
+    ]
+    largest = ", ".join(
+        f"{token} {number(max(row))} to {tokens[int(np.argmax(row))]}"
+        for token, row in zip(tokens, rows, strict=True)
+    )
+    description = f"The largest weight that each token gives, in percent: {largest}."
+    return draw.Panel(
+        grid.right, grid.bottom + margin + svg.LINE_HEIGHT, "".join(body), description
+    )
+
+
+def _percents(grid: cells.Grid, rows: Rows) -> list[str]:
+    """Draw the weights that are not zero: a group of coloured boxes, and one of their numbers."""
+    scale = Scale("sequential", 0, 100, "weights")
+    width, height = grid.cell
+    boxes, numbers = [], []
+    for row, percents in enumerate(rows):
+        for column, percent in enumerate(percents):
+            if percent:
+                corner = f"M{grid.x + width * column:g} {grid.y + height * row:g}"
+                box = f"{corner}h{width}v{height}h-{width}z"
+                boxes.append(svg.element("path", d=box, **scale.paint(percent)))
+                numbers.append(svg.label(*grid.centre(row, column), number(percent)))
+    return [
+        svg.element("g", *boxes, class_="boxes", **scale.group),
+        svg.element("g", *numbers, class_="numbers"),
+    ]
+
+
+def _stairs(grid: cells.Grid) -> str:
+    """Draw thin lines around the cells up to the diagonal of a square grid."""
+    width, height = grid.cell
+    lines = []
+    for edge in range(grid.rows + 1):
+        cells_right = min(edge + 1, grid.columns)
+        cells_up = min(grid.rows - edge + 1, grid.rows)
+        lines.append(f"M{grid.x:g} {grid.y + height * edge:g}h{width * cells_right:g}")
+        lines.append(f"M{grid.x + width * edge:g} {grid.bottom:g}v{-height * cells_up:g}")
+    return svg.element(
+        "path", d="".join(lines), fill="none", stroke="currentColor", stroke_opacity=0.3
+    )
+
+
+@site_figure
+def real_induction(steps_of: StepsOf) -> draw.Html:
+    r"""The loss at each position of random tokens that are repeated once, in the mean over eight
+    sequences. The copy begins at position \number{40}, counted from 0. From its second token on,
+    the loss is far smaller."""
+    record = load_results("real_model")["induction"]
+    losses = np.array(record["losses"])
+    half = (len(losses) + 1) // 2
+    claim(len(SEEDS) == 8, "over eight sequences")
+    claim(half == 40, r"The copy begins at position \number{40}")
+    claim(losses[half:].mean() < losses[: half - 1].mean() / 2, "the loss is far smaller")
+    series = [draw.Series("loss", np.arange(1, len(losses) + 1), losses, "first")]
+    x = draw.Axis("position", (0, 20, 40, 60, 80))
+    y = draw.Axis("loss", (0, 5, 10, 15, 20))
+    return draw.line_chart("The loss of a repeated sequence", x, y, series)
+
+
+@site_figure
+def real_sinks(steps_of: StepsOf) -> draw.Html:
+    r"""The weight on the first token in each layer, in the mean over its heads and over the tokens
+    after the first."""
+    by_layer = np.array(load_results("real_model")["sinks"]["by_layer"])
+    series = [
+        draw.Series("weight on the first token", np.arange(len(by_layer)), by_layer, "weights")
+    ]
+    x = draw.Axis("layer", (0, 5, 10, 15, 20, 25, 30))
+    y = draw.Axis("weight on the first token", (0, 0.25, 0.5, 0.75, 1))
+    return draw.line_chart("Sinks by layer", x, y, series)

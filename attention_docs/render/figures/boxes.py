@@ -1,0 +1,65 @@
+"""Draw boxes with words and the arrows between them, for the figures of several chapters."""
+
+from collections.abc import Sequence
+
+from attention_docs.render.figures.arrows import Point, arrowhead, arrowhead_base
+from attention_docs.render.figures.svg import colour, element, label, text_width
+
+HEIGHT = 26
+PADDING = 9  # between the text of a box and its left and right side
+HEAD_LENGTH, HEAD_HALF_WIDTH = 6, 4  # of an arrow
+
+
+def box(
+    x: float,
+    y: float,
+    width: float,
+    text: str,
+    role: str | None = None,
+    *,
+    height: float = HEIGHT,
+    corner_radius: float = 5,
+    dashed: bool = False,
+    bold: bool = False,
+    text_class: str | None = None,
+) -> str:
+    """Draw a box with its upper left corner at (x, y), and a text in its middle.
+
+    The outline has the colour of the role, and is faint if there is no role.
+    """
+    outline = element(
+        "rect",
+        x=x,
+        y=y,
+        width=width,
+        height=height,
+        rx=corner_radius,
+        fill="none",
+        stroke=colour(role),
+        stroke_opacity=None if role else 0.5,
+        stroke_width=1.5 if role else 1,
+        stroke_dasharray="4 3" if dashed else None,
+    )
+    weight = "bold" if bold else None
+    return outline + label(
+        x + width / 2, y + height / 2, text, font_weight=weight, class_=text_class
+    )
+
+
+def box_width(text: str) -> float:
+    return text_width(text) + 2 * PADDING
+
+
+def arrow(points: Sequence[Point], role: str | None = None) -> str:
+    """Draw a line through points, with an arrowhead at the last of them."""
+    tip = points[-1]
+    base = arrowhead_base(points[-2], tip, HEAD_LENGTH)
+    line = element(
+        "path",
+        d="M" + "L".join(f"{x:g} {y:g}" for x, y in [*points[:-1], base]),
+        fill="none",
+        stroke=colour(role),
+        stroke_opacity=None if role else 0.6,
+        stroke_width=1.5,
+    )
+    return line + arrowhead(base, tip, HEAD_HALF_WIDTH, fill=colour(role))

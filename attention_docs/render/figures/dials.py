@@ -1,0 +1,52 @@
+"""Draw pairs of features as arrows that turn on dials."""
+
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from attention_docs.render.figures.arrows import Point, vector_arrow
+from attention_docs.render.figures.svg import colour, element, label
+
+HEAD = (6, 3.5)  # the length of an arrowhead, and half of its width
+TEXT_GAP = 9  # between the tip of a hand and the middle of its text
+
+
+class Hand(NamedTuple):
+    """An arrow on a dial: the (2,) coordinates of its tip, and a text beside it.
+
+    A clock's hand points to (sine, cosine) and an arrow in a plane to (cosine, sine): both are
+    (right, up) on paper, so the caller says in which order the coordinates are.
+    """
+
+    coordinates: np.ndarray
+    text: str = ""
+    role: str = "query"
+    opacity: float = 1.0
+    text_turn: float = 0.0  # the angle by which the text is turned away from the arrow
+
+
+def dial(x: float, y: float, radius: float, hands: Sequence[Hand], length: float) -> str:
+    """Draw a circle around (x, y) with hands, whose radius stands for a hand of `length`."""
+    r = f"{radius:g}"
+    # From the left end clockwise, each to the end of the next quarter.
+    quarters = (f"{r} -{r}", f"{r} {r}", f"-{r} {r}", f"-{r} -{r}")
+    arcs = "".join(f"a{r} {r} 0 0 1 {end}" for end in quarters)
+    circle = f"M{x - radius:g} {y:g}{arcs}z"
+    rim = element("path", d=circle, fill="none", stroke="currentColor", stroke_opacity=0.35)
+    return rim + "".join(_draw_hand((x, y), radius / length, hand) for hand in hands)
+
+
+def _draw_hand(centre: Point, pixels_per_unit: float, hand: Hand) -> str:
+    """Draw a hand as an arrow from the centre of the dial, with its text beyond the tip."""
+    arrow = vector_arrow(
+        hand.coordinates, centre, pixels_per_unit, hand.role, head=HEAD, opacity=hand.opacity
+    )
+    if not hand.text:
+        return arrow
+    right, up = hand.coordinates.tolist()
+    angle = math.atan2(up, right) + hand.text_turn
+    distance = pixels_per_unit * math.hypot(right, up) + TEXT_GAP
+    x, y = centre[0] + distance * math.cos(angle), centre[1] - distance * math.sin(angle)
+    return arrow + label(x, y, hand.text, fill=colour(hand.role))
