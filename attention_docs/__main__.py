@@ -8,7 +8,7 @@ from importlib import metadata
 
 from attention_docs import examples
 from attention_docs.arrays import backend
-from attention_docs.diagnosis import calling, checking, libraries, pasted, report
+from attention_docs.diagnosis import calling, checking, libraries, report
 from attention_docs.diagnosis.cases import CASES
 from attention_docs.render.code import json_steps
 from attention_docs.render.latex import latex_steps
@@ -70,9 +70,7 @@ def run(options: argparse.Namespace, prog: str) -> int:
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands; each sets `run`, the function that carries it out."""
     parser = argparse.ArgumentParser(prog="python -m attention_docs", description=__doc__)
-    commands = parser.add_subparsers(
-        required=True, metavar="list | show | verify | check | diagnose"
-    )
+    commands = parser.add_subparsers(required=True, metavar="list | show | verify | check")
 
     command = commands.add_parser("list", help="list the worked examples")
     command.set_defaults(run=list_examples)
@@ -98,11 +96,6 @@ def build_parser() -> argparse.ArgumentParser:
     )
     add_check_options(command)
     command.set_defaults(run=check_function)
-
-    command = commands.add_parser(
-        "diagnose", help="name the mistake in a printed output, from stdin"
-    )
-    command.set_defaults(run=diagnose_output)
     return parser
 
 
@@ -235,16 +228,6 @@ def check_function(options: argparse.Namespace) -> int:
     if os.environ.get("GITHUB_ACTIONS") and not check_report.is_correct:
         print(report.as_github_annotation(check_report), file=sys.stderr)
     return 0 if check_report.is_correct else 1
-
-
-def diagnose_output(options: argparse.Namespace) -> int:
-    """Diagnose the printed output that stdin has, and print the diagnosis."""
-    try:
-        diagnosis = pasted.diagnose(sys.stdin.read())
-    except ValueError as error:
-        raise RuntimeError(error.args[0]) from error  # `run` prints its message
-    print(pasted.format_diagnosis(diagnosis))
-    return 0 if diagnosis.match and diagnosis.match.is_correct else 1
 
 
 if __name__ == "__main__":

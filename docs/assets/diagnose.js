@@ -1,4 +1,4 @@
-// Diagnose a pasted output, as attention_docs/diagnosis/pasted.py does on the command line. Pasted text never
+// Diagnose a pasted output, by the outputs that the page knows. Pasted text never
 // leaves the page.
 (() => {
   // Largest error of a float32 output that is printed with all its digits.

