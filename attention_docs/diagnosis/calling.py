@@ -2,7 +2,7 @@
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any
 
@@ -175,47 +175,37 @@ def translate_arguments(call: Call | LayerCall, interface: Interface) -> dict[st
 
 
 def attention_arguments(call: Call, interface: Interface) -> dict[str, Any]:
-    if interface.needs_full_masks:
-        call = with_full_masks(call)
-    arguments = (
-        input_arguments(call, interface)
-        | mask_arguments(call, interface)
-        | option_arguments(call, interface)
-    )
-    if interface.is_required("out"):  # an array that the function writes its output to
-        shape = (*call.query.shape[:-1], call.value.shape[-1])
-        arguments["out"] = to_layout(np.zeros(shape), interface.layout)
-    if interface.is_required("module"):  # as in the package transformers
-        group_size = call.query.shape[1] // call.key.shape[1]
-        arguments["module"] = SimpleNamespace(training=False, num_key_value_groups=group_size)
-    return arguments
-
-
-def input_arguments(call: Call, interface: Interface) -> dict[str, Any]:
-    """Return query, key and value by our names, stacked if one argument holds several of them."""
-    layout = interface.layout
-    arguments = {name: to_layout(getattr(call, name), layout) for name in ("query", "key", "value")}
-    if interface.stack_axis is not None:
-        names = interface.names
+    names, layout = interface.names, interface.layout
+    arguments: dict[str, Any] = {
+        name: to_layout(getattr(call, name), layout) for name in ("query", "key", "value")
+    }
+    if interface.stack_axis is not None:  # one argument holds several of them
         packed_arrays = [arguments.pop(name) for name in list(arguments) if name not in names]
         packed_name = "packed" if "packed" in names else "packed_key"
         arguments[packed_name] = np.stack(packed_arrays, axis=interface.stack_axis)
-    return arguments
-
-
-def mask_arguments(call: Call, interface: Interface) -> dict[str, Any]:
-    """Return the boolean mask of a call as the argument `mask`, and its float mask as `bias`."""
-    names = interface.names
-    arguments: dict[str, Any] = {}
-    if call.mask is not None:
-        arguments |= boolean_mask_argument(call.mask, interface)
+    mask, bias = call.mask, call.bias
+    if interface.needs_full_masks:
+        # The last axis stays, because a mask may lack columns for the last keys.
+        mask, bias = (
+            None if x is None else np.broadcast_to(x, (*call.query.shape[:3], x.shape[-1]))
+            for x in (mask, bias)
+        )
+    if mask is not None:
+        arguments |= boolean_mask_argument(mask, interface)
     elif interface.is_required("mask"):
         arguments["mask"] = None
-    if call.bias is not None:
+    if bias is not None:
         takes_both_as_one = names.get("bias") == names.get("mask")
         if takes_both_as_one and not interface.adds_masks:
             raise UnsupportedError("its masks are boolean, so that each nonzero number is True")
-        arguments["bias"] = mask_to_layout(call.bias, interface.layout)
+        arguments["bias"] = mask_to_layout(bias, layout)
+    arguments |= option_arguments(call, interface)
+    if interface.is_required("out"):  # an array that the function writes its output to
+        shape = (*call.query.shape[:-1], call.value.shape[-1])
+        arguments["out"] = to_layout(np.zeros(shape), layout)
+    if interface.is_required("module"):  # as in the package transformers
+        group_size = call.query.shape[1] // call.key.shape[1]
+        arguments["module"] = SimpleNamespace(training=False, num_key_value_groups=group_size)
     return arguments
 
 
@@ -244,39 +234,21 @@ def option_arguments(call: Call, interface: Interface) -> dict[str, Any]:
     return arguments
 
 
-def with_full_masks(call: Call) -> Call:
-    """Return a call whose mask and bias have the axes (b, h, m) of the scores, none of length 1.
-
-    Their last axis stays, because a mask may lack columns for the last keys.
-    """
-    leading_axes = call.query.shape[:3]
-
-    def broadcast(mask: Array | None) -> Array | None:
-        return None if mask is None else np.broadcast_to(mask, (*leading_axes, mask.shape[-1]))
-
-    return replace(call, mask=broadcast(call.mask), bias=broadcast(call.bias))
-
-
 def boolean_mask_argument(mask: Array, interface: Interface) -> dict[str, Any]:
-    """Return a mask as the function's argument: for each query and key, or for keys only."""
-    converted_mask = convert_mask(mask, interface.mask)
+    """Return a mask as the function's argument of its kind: for queries and keys, or keys only."""
+    converted_mask = mask
+    if interface.mask == "hide":
+        converted_mask = ~mask
+    elif interface.mask == "additive":
+        converted_mask = np.where(mask, 0.0, -np.inf)
+    elif interface.mask == "ones":
+        converted_mask = mask.astype(float)
     takes_mask = "mask" in interface.names
     if takes_mask and not interface.takes_key_mask:
         return {"mask": mask_to_layout(converted_mask, interface.layout)}
     if mask.ndim < 4 or mask.shape[1:3] != (1, 1):
         raise UnsupportedError("its mask hides keys from all queries alike")
     return {"mask" if takes_mask else "padding": converted_mask[:, 0, 0]}
-
-
-def convert_mask(mask: Array, kind: str | None) -> Array:
-    """Convert a mask in which True keeps a key to a kind of `MASKS`; None stands for `keep`."""
-    if kind == "hide":
-        return ~mask
-    if kind == "additive":
-        return np.where(mask, 0.0, -np.inf)
-    if kind == "ones":
-        return mask.astype(float)
-    return mask
 
 
 def layer_arguments(call: LayerCall, interface: Interface) -> dict[str, Any]:
@@ -298,18 +270,9 @@ def layer_arguments(call: LayerCall, interface: Interface) -> dict[str, Any]:
         b, n, _ = call.query.shape
         angles = np.broadcast_to(call.rotation[:n], (b, n, call.rotation.shape[1]))
         arguments["rotation"] = (np.cos(angles), np.sin(angles))
-    if interface.layer is None:  # a module has weights of its own
-        arguments |= weight_arguments(call, interface)
-    return arguments
-
-
-def weight_arguments(call: LayerCall, interface: Interface) -> dict[str, Any]:
-    """Return the weights, biases and number of heads of a layer call, by our names.
-
-    A bias that the function requires is zero if the call has none.
-    """
-    names = interface.names
-    arguments: dict[str, Any] = {f"W_{letter}": matrix for letter, matrix in call.weights.items()}
+    if interface.layer is not None:  # a module has weights of its own
+        return arguments
+    arguments |= {f"W_{letter}": matrix for letter, matrix in call.weights.items()}
     if "W_packed" in names:
         packed_matrices = [arguments.pop(f"W_{letter}") for letter in "QKV"]
         arguments["W_packed"] = np.concatenate(packed_matrices, axis=1)

@@ -1,12 +1,15 @@
 """Test cases: the arguments of a call, the expected results, and the tolerance for rounding.
 
-All numbers are multiples of 1/8 with few bits, so every dtype represents them exactly.
+All numbers are multiples of 1/8 with few bits, so every dtype represents them exactly. `cases.csv`
+has the texts.
 """
 
+import csv
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -67,8 +70,6 @@ class Case:
 
     Attributes:
         feature: the feature of the function that it tests, for `--require` and `--skip`.
-        dtype: the dtype of the arrays; None for the one of the settings.
-        is_strided: whether the arrays are views that are not contiguous in memory.
         conventions: names of the conventions that may apply to it.
     """
 
@@ -76,10 +77,21 @@ class Case:
     feature: str
     aspect: str
     call: Call | LayerCall
-    dtype: str | None = None
-    compares_gradients: bool = False
-    is_strided: bool = False
     conventions: tuple[str, ...] = ()
+
+    @property
+    def dtype(self) -> str | None:
+        """The dtype of the arrays; None for the one of the settings."""
+        return self.feature if self.feature in SIGNIFICAND_BITS else None
+
+    @property
+    def compares_gradients(self) -> bool:
+        return self.feature == "gradients"
+
+    @property
+    def is_strided(self) -> bool:
+        """Whether the arrays are views that are not contiguous in memory."""
+        return self.feature == "strides"
 
     @cache  # noqa: B019 -- the few cases live as long as the program
     def expected(self) -> dict[str, Array]:
@@ -165,17 +177,6 @@ def irregular_array(*shape: int, start: float) -> Array:
     return wave.round().reshape(shape) / 4
 
 
-def sized_call(
-    m: int, n: int, d_k: int, d_v: int, b: int = 1, h: int = 1, group_size: int = 1
-) -> Call:
-    """Return a call with m queries and n keys; `group_size` query heads share one key head."""
-    return Call(
-        irregular_array(b, h, m, d_k, start=1),
-        irregular_array(b, h // group_size, n, d_k, start=2),
-        irregular_array(b, h // group_size, n, d_v, start=3),
-    )
-
-
 def example_call() -> Call:
     """Return the queries, keys and values of the example `distinct_sizes` as a call."""
     example = distinct_sizes.steps()
@@ -250,8 +251,34 @@ FULLY_MASKED_ROW = (
     "mean_for_fully_masked_row",
     "unmasked_for_fully_masked_row",
 )
-# Conventions for a causal mask of fewer or more queries than keys.
-CAUSAL_ALIGNMENTS = ("bottom_right", *FULLY_MASKED_ROW, "causal_not_for_one_query")
+# Conventions that may apply, by the names of cases.
+CONVENTIONS_OF_CASES = {
+    **dict.fromkeys(
+        ("causal_fewer_queries", "causal_one_query", "causal_more_queries"),
+        ("bottom_right", *FULLY_MASKED_ROW, "causal_not_for_one_query"),
+    ),
+    **dict.fromkeys(("fully_masked_row", "padding", "left_padding"), FULLY_MASKED_ROW),
+    **dict.fromkeys(("window_one_query", "window_fewer_queries"), ("window_bottom_right",)),
+    "negative_scale": ("root_of_scale", "nan_for_negative_scale"),
+    "short_mask": ("keys_after_mask_visible",),
+    "float16_range": ("scaled_late",),
+    "softcap_of_zero": ("zero_is_a_softcap",),
+}
+
+
+def rows_of(file_name: str) -> Iterator[dict[str, str]]:
+    """Yield the rows of a table beside this module, by the names of its columns."""
+    text = (Path(__file__).parent / file_name).read_text(encoding="utf-8")
+    yield from csv.DictReader(text.splitlines())
+
+
+def cases_of(calls: dict[str, Any]) -> tuple[Case, ...]:
+    """Return the cases of calls by their names, in the order of the table."""
+    return tuple(
+        Case(call=calls[name], conventions=CONVENTIONS_OF_CASES.get(name, ()), **row)
+        for row in rows_of("cases.csv")
+        if (name := row["name"]) in calls
+    )
 
 
 @cache
@@ -261,8 +288,15 @@ def cases_within(limits: Limits) -> tuple[Case, ...]:
     Most of them share a shape, because JAX compiles once per shape.
     """
 
-    def make_call(m: int, n: int, d_k: int, d_v: int, **sizes: int) -> Call:
-        return sized_call(*limits.fit(m, n, d_k, d_v), **sizes)
+    def make_call(
+        m: int, n: int, d_k: int, d_v: int, b: int = 1, h: int = 1, group_size: int = 1
+    ) -> Call:
+        m, n, d_k, d_v = limits.fit(m, n, d_k, d_v)
+        return Call(
+            irregular_array(b, h, m, d_k, start=1),
+            irregular_array(b, h // group_size, n, d_k, start=2),
+            irregular_array(b, h // group_size, n, d_v, start=3),
+        )
 
     example = example_call() if limits == NO_LIMITS else make_call(m=4, n=5, d_k=2, d_v=3)
     square = make_call(m=5, n=5, d_k=5, d_v=5)
@@ -270,302 +304,126 @@ def cases_within(limits: Limits) -> tuple[Case, ...]:
     more_queries = make_call(m=7, n=2, d_k=3, d_v=4)
     one_query = make_call(m=1, n=7, d_k=4, d_v=3)
     batch = make_call(m=4, n=5, d_k=6, d_v=7, b=2, h=3)
-    return (
-        *formula_cases(example, more_keys, square),
-        *length_cases(one_query, more_queries, make_call),
-        *scale_cases(example, square),
-        *causal_cases(square, more_keys, more_queries, one_query, make_call),
-        *mask_cases(example, square, batch),
-        *float_mask_cases(example, square, batch),
-        *hidden_key_cases(example, square),
-        *padding_cases(make_call(m=5, n=5, d_k=3, d_v=2, b=2, h=3)),
-        *stride_cases(example, batch),
-        *dtype_cases(example, square, make_call(m=4, n=4, d_k=16, d_v=16)),
-        *head_cases(batch, make_call),
-        *window_cases(square),
-        *causal_window_cases(square),
-        *window_alignment_cases(one_query, make_call(m=5, n=8, d_k=4, d_v=3)),
-        *softcap_cases(example, square),
-        *gradient_cases(example, square),
+    grouped = make_call(m=5, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
+    return cases_of(
+        {
+            "distinct_sizes": example,
+            "other_sizes": more_keys,
+            "square": square,
+            "one_query": one_query,
+            "more_queries": more_queries,
+            # So many keys that blocks of keys do not fit.
+            **{f"length_{m}": make_call(m=m, n=m + 3, d_k=4, d_v=3) for m in (17, 64, 130)},
+            "scale": replace(example, scale=0.25),
+            "large_scores": with_shifted_scores(square),
+            "causal": make_causal(square),
+            "causal_long": make_causal(make_call(m=70, n=70, d_k=4, d_v=3)),
+            "causal_blocks": make_causal(make_call(m=64, n=64, d_k=4, d_v=3)),
+            "causal_fewer_queries": make_causal(more_keys),
+            "causal_one_query": make_causal(one_query),
+            "causal_more_queries": make_causal(more_queries),
+            "negative_scale": replace(make_causal(square), scale=-1.0),
+            "not_contiguous": example,
+            "not_contiguous_heads": batch,
+            "batch_and_heads": batch,
+            "grouped_heads": make_call(m=3, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2),
+            "window_one_query": replace(one_query, window=(1, 1)),
+            "window_fewer_queries": replace(make_call(m=5, n=8, d_k=4, d_v=3), window=(1, 1)),
+            "gradients": example,
+            "gradients_causal": make_causal(square),
+            "float16_range": with_huge_scores(make_call(m=4, n=4, d_k=16, d_v=16)),
+        }
+        | mask_calls(example, square, batch)
+        | padding_calls(make_call(m=5, n=5, d_k=3, d_v=2, b=2, h=3))
+        | option_calls(example, square, grouped)
     )
 
 
-def cases_of(
-    feature: str, *rows: tuple[str, str, Call | LayerCall], **options: Any
-) -> Iterator[Case]:
-    """Yield the case of each (name, aspect, call), all with the same feature and options."""
-    for name, aspect, call in rows:
-        yield Case(name, feature, aspect, call, **options)
-
-
-def formula_cases(example: Call, more_keys: Call, square: Call) -> Iterator[Case]:
-    yield from cases_of(
-        "formula",
-        ("distinct_sizes", "the formula itself; cross-attention; d_v ≠ d_k", example),
-        ("other_sizes", "hard-coded sizes", more_keys),
-        ("square", "swapped arguments, whose shapes fit here", square),
-    )
-
-
-def length_cases(
-    one_query: Call, more_queries: Call, make_call: Callable[..., Call]
-) -> Iterator[Case]:
-    """Yield cases of one query, of few keys, and of so many that blocks of keys do not fit."""
-    yield from cases_of(
-        "lengths",
-        ("one_query", "a single query, as in decoding", one_query),
-        ("more_queries", "more queries than keys", more_queries),
-    )
-    for m in (17, 64, 130):
-        call = make_call(m=m, n=m + 3, d_k=4, d_v=3)
-        aspect = f"about {m} keys: blocks that do not fit"
-        yield Case(f"length_{m}", "lengths", aspect, call)
-
-
-def scale_cases(example: Call, square: Call) -> Iterator[Case]:
-    yield Case("scale", "scale", "an explicit scale", replace(example, scale=0.25))
-    shifted = with_shifted_scores(square)
-    yield Case("large_scores", "large scores", "exponentials that overflow", shifted)
-
-
-def causal_cases(
-    square: Call,
-    more_keys: Call,
-    more_queries: Call,
-    one_query: Call,
-    make_call: Callable[..., Call],
-) -> Iterator[Case]:
-    """Yield cases of a causal mask: square, in blocks, and with fewer or more queries than keys."""
-    long = make_call(m=70, n=70, d_k=4, d_v=3)
-    blocks = make_call(m=64, n=64, d_k=4, d_v=3)
-    yield from cases_of(
-        "causal",
-        ("causal", "a causal mask, m = n", make_causal(square)),
-        ("causal_long", "a causal mask over blocks that do not fit", make_causal(long)),
-        ("causal_blocks", "a causal mask over blocks that fit", make_causal(blocks)),
-    )
-    aspect = "the alignment of a causal mask"
-    yield from cases_of(
-        "causal",
-        ("causal_fewer_queries", f"{aspect}, m < n", make_causal(more_keys)),
-        ("causal_one_query", f"{aspect}, m = 1", make_causal(one_query)),
-        ("causal_more_queries", f"{aspect}, m > n", make_causal(more_queries)),
-        conventions=CAUSAL_ALIGNMENTS,
-    )
-    yield Case(
-        "negative_scale",
-        "scale",
-        "a negative scale with a causal mask",
-        replace(make_causal(square), scale=-1.0),
-        conventions=("root_of_scale", "nan_for_negative_scale"),
-    )
-
-
-def mask_cases(example: Call, square: Call, batch: Call) -> Iterator[Case]:
-    causal = replace(example, mask=causal_mask(*score_shape(example)[-2:]))
+def mask_calls(example: Call, square: Call, batch: Call) -> dict[str, Call]:
+    """Return calls with masks and float masks by the names of their cases."""
+    shape = score_shape(example)[-2:]
     b, h, m, n = score_shape(batch)
-    mask_per_sequence = irregular_mask(b, 1, m, n, start=6)
-    mask_per_head = irregular_mask(b, h, m, n, start=7)
-    yield from cases_of(
-        "mask",
-        ("boolean_mask", "the meaning of True", with_mask(example, start=4)),
-        ("boolean_mask_square", "the axes of a mask", with_mask(square, start=5)),
-        ("causal_mask", "a causal mask passed as an array", causal),
-        ("mask_per_sequence", "a mask per sequence", replace(batch, mask=mask_per_sequence)),
-        ("mask_per_head", "a mask for each head", replace(batch, mask=mask_per_head)),
-    )
-
-
-def float_mask_cases(example: Call, square: Call, batch: Call) -> Iterator[Case]:
-    bias = irregular_array(*score_shape(example)[-2:], start=6)
+    masked_square = with_mask(square, start=5)
+    assert masked_square.mask is not None
+    mask = irregular_mask(*shape, start=4)
+    mask_with_hidden_row = mask.copy()
+    mask_with_hidden_row[1] = False
+    bias = irregular_array(*shape, start=6)
     bias[:, 1] = 0.0  # a function that reads the mask as boolean hides this key
-    biased = replace(example, bias=bias)
-    yield Case("float_mask", "float mask", "a float mask that is added", biased)
-    masked_causal = make_causal(with_mask(square, start=5))
-    biased_causal = make_causal(with_bias(square, start=6))
-    yield from cases_of(
-        "mask and causal",
-        ("mask_and_causal", "a mask combined with is_causal", masked_causal),
-        ("float_mask_causal", "a float mask combined with is_causal", biased_causal),
-    )
-    bias_per_head = irregular_array(*score_shape(batch), start=6)
-    mask = irregular_mask(*score_shape(example)[-2:], start=4)
-    infinite_bias = np.where(mask, 0.0, -np.inf)
-    yield from cases_of(
-        "float mask",
-        ("float_mask_per_head", "a float mask for each head", replace(batch, bias=bias_per_head)),
-        ("infinite_mask", "a float mask of zeros and -inf", replace(example, bias=infinite_bias)),
-    )
+    in_each_dtype = {
+        "": example,
+        "_mask": with_mask(example, start=4),
+        "_float_mask": with_bias(example, start=6),
+        "_causal": make_causal(square),
+    }
+    return {
+        "boolean_mask": with_mask(example, start=4),
+        "boolean_mask_square": masked_square,
+        "causal_mask": replace(example, mask=causal_mask(*shape)),
+        "mask_per_sequence": replace(batch, mask=irregular_mask(b, 1, m, n, start=6)),
+        "mask_per_head": replace(batch, mask=irregular_mask(b, h, m, n, start=7)),
+        "float_mask": replace(example, bias=bias),
+        "mask_and_causal": make_causal(masked_square),
+        "float_mask_causal": make_causal(with_bias(square, start=6)),
+        "float_mask_per_head": replace(batch, bias=irregular_array(b, h, m, n, start=6)),
+        "infinite_mask": replace(example, bias=np.where(mask, 0.0, -np.inf)),
+        "fully_masked_row": replace(example, mask=mask_with_hidden_row),
+        "short_mask": replace(square, mask=masked_square.mask[:, :-1]),
+        **{
+            f"{dtype}{suffix}": call
+            for dtype in ("float32", "float16", "bfloat16")
+            for suffix, call in in_each_dtype.items()
+        },
+    }
 
 
-def hidden_key_cases(example: Call, square: Call) -> Iterator[Case]:
-    """Yield cases of masks that hide all keys of a query, or the keys after the mask's columns."""
-    mask = irregular_mask(*score_shape(example)[-2:], start=4)
-    mask[1] = False
-    yield Case(
-        "fully_masked_row",
-        "mask",
-        "a query that sees no key",
-        replace(example, mask=mask),
-        conventions=FULLY_MASKED_ROW,
-    )
-    short_mask = irregular_mask(*score_shape(square)[-2:], start=5)[:, :-1]
-    yield Case(
-        "short_mask",
-        "mask",
-        "a mask without a column for the last key, which it hides",
-        replace(square, mask=short_mask),
-        conventions=("keys_after_mask_visible",),
-    )
-
-
-def padding_cases(batch: Call) -> Iterator[Case]:
+def padding_calls(batch: Call) -> dict[str, Call]:
     n = batch.key.shape[-2]
     lengths = np.array([n - 2, n])  # only the first sequence has padding
     is_token = np.arange(n) < lengths[:, None]
     padded = replace(batch, mask=is_token[:, None, None, :])
-    padded_left = replace(batch, mask=is_token[:, None, None, ::-1])
-    yield from cases_of(
-        "padding",
-        ("padding", "a padding mask for each sequence", padded),
-        ("left_padding", "padding before the tokens", padded_left),
-        conventions=FULLY_MASKED_ROW,
-    )
-    causal = make_causal(padded)
-    yield Case("padding_causal", "mask and causal", "padding combined with a causal mask", causal)
-    windowed = replace(padded, window=(2, 1))
-    yield Case("padding_window", "window", "padding combined with a window", windowed)
+    return {
+        "padding": padded,
+        "left_padding": replace(batch, mask=is_token[:, None, None, ::-1]),
+        "padding_causal": make_causal(padded),
+        "padding_window": replace(padded, window=(2, 1)),
+    }
 
 
-def stride_cases(example: Call, batch: Call) -> Iterator[Case]:
-    aspect = "arrays not contiguous in memory"
-    yield Case("not_contiguous", "strides", aspect, example, is_strided=True)
-    yield Case("not_contiguous_heads", "strides", aspect, batch, is_strided=True)
+def option_calls(example: Call, square: Call, grouped: Call) -> dict[str, Call]:
+    """Return calls with grouped heads, windows and softcaps by the names of their cases.
 
-
-def dtype_cases(example: Call, square: Call, wide: Call) -> Iterator[Case]:
-    """Yield cases of the dtypes coarser than float64, and a case of the range of float16."""
-    masked = with_mask(example, start=4)
-    biased = with_bias(example, start=6)
+    A window is the number of positions before and after its own that a query sees.
+    """
+    b, h, m, n = score_shape(grouped)
     causal = make_causal(square)
-    for dtype in ("float32", "float16", "bfloat16"):
-        yield from cases_of(
-            dtype,
-            (dtype, f"arrays of {dtype}", example),
-            (f"{dtype}_mask", f"a mask with {dtype}", masked),
-            (f"{dtype}_float_mask", f"a float mask of {dtype}", biased),
-            (f"{dtype}_causal", f"a causal mask with {dtype}", causal),
-            dtype=dtype,
-        )
-    yield Case(
-        "float16_range",
-        "float16",
-        "products that exceed the range of float16",
-        with_huge_scores(wide),
-        dtype="float16",
-        conventions=("scaled_late",),
-    )
-
-
-def head_cases(batch: Call, make_call: Callable[..., Call]) -> Iterator[Case]:
-    yield Case("batch_and_heads", "heads", "the axes of batch and heads", batch)
-    grouped = make_call(m=3, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
-    square = make_call(m=5, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
-    b, h, m, n = score_shape(square)
-    padded = replace(square, mask=irregular_mask(b, 1, 1, n, start=7))
-    masked = replace(square, mask=irregular_mask(b, h, m, n, start=7))
-    biased = replace(square, bias=irregular_array(b, h, m, n, start=6))
-    windowed = replace(square, window=(1, 2))
-    yield from cases_of(
-        "grouped heads",
-        ("grouped_heads", "heads that share keys (grouped-query attention)", grouped),
-        ("grouped_heads_causal", "a causal mask with grouped heads", make_causal(square)),
-        ("grouped_heads_padding", "a padding mask with grouped heads", padded),
-        ("grouped_heads_mask", "a mask for each head with grouped heads", masked),
-        ("grouped_heads_float_mask", "a float mask for each head with grouped heads", biased),
-        ("grouped_heads_window", "a window with grouped heads", windowed),
-    )
-
-
-def window_cases(square: Call) -> Iterator[Case]:
-    """Yield cases of local windows: how many positions before and after its own a query sees."""
-    for name, aspect, window in (
-        ("window", "a local window", (1, 2)),
-        ("window_of_one", "a query that sees its own position only", (0, 0)),
-        ("window_before", "a window without a right limit", (1, None)),
-        ("window_after", "a window without a left limit", (None, 1)),
-        ("window_to_itself", "a window of all positions up to the query's own", (None, 0)),
-        ("window_from_itself", "a window of all positions from the query's own", (0, None)),
-    ):
-        yield Case(name, "window", aspect, replace(square, window=window))
-
-
-def causal_window_cases(square: Call) -> Iterator[Case]:
-    causal = make_causal(square)
-    n = square.key.shape[-2]
-    mask_row = np.arange(n)[None, :] != 1
-    bias_row = irregular_array(1, n, start=6)
-    masked = replace(causal, window=(None, 0), mask=mask_row)
-    biased = replace(with_bias(causal, start=6), window=(2, 1))
-    biased_by_row = replace(causal, window=(0, None), bias=bias_row)
-    yield from cases_of(
-        "window",
-        ("window_causal", "a window combined with a causal mask", replace(causal, window=(1, 0))),
-        (
-            "window_mask_causal",
-            "a window, a causal mask, and a mask with one row for all queries",
-            masked,
-        ),
-        ("window_bias_causal", "a window, a causal mask, and a float mask", biased),
-        (
-            "window_bias_row_causal",
-            "a window, a causal mask, and a float mask with one row for all queries",
-            biased_by_row,
-        ),
-    )
-
-
-def window_alignment_cases(one_query: Call, more_keys: Call) -> Iterator[Case]:
-    """Yield cases of a window over more keys than queries, which a library may align otherwise."""
-    windowed_query = replace(one_query, window=(1, 1))
-    windowed_keys = replace(more_keys, window=(1, 1))
-    yield from cases_of(
-        "window",
-        ("window_one_query", "a window around a single query, as in decoding", windowed_query),
-        ("window_fewer_queries", "the alignment of a window, m < n", windowed_keys),
-        conventions=("window_bottom_right",),
-    )
-
-
-def softcap_cases(example: Call, square: Call) -> Iterator[Case]:
+    mask_row = np.arange(square.key.shape[-2])[None, :] != 1
+    bias_row = irregular_array(1, square.key.shape[-2], start=6)
     softcapped = replace(example, softcap=0.75)
     softcapped_square = replace(square, softcap=3.0)
-    masked = with_mask(softcapped_square, start=5)
-    biased = with_bias(softcapped_square, start=6)
-    yield from cases_of(
-        "softcap",
-        ("softcap", "a softcap, which bounds the scores", softcapped),
-        ("softcap_scale", "a softcap after an explicit scale", replace(softcapped, scale=0.25)),
-        ("softcap_causal", "a softcap before a causal mask", make_causal(softcapped_square)),
-        ("softcap_mask", "a softcap before a mask", masked),
-        ("softcap_float_mask", "a softcap before a float mask", biased),
-    )
-    yield Case(
-        "softcap_of_zero",
-        "softcap",
-        "a softcap of 0, which means none",
-        replace(example, softcap=0.0),
-        conventions=("zero_is_a_softcap",),
-    )
-
-
-def gradient_cases(example: Call, square: Call) -> Iterator[Case]:
-    yield from cases_of(
-        "gradients",
-        ("gradients", "the backward pass", example),
-        ("gradients_causal", "the backward pass through a causal mask", make_causal(square)),
-        compares_gradients=True,
-    )
+    return {
+        "grouped_heads_causal": make_causal(grouped),
+        "grouped_heads_padding": replace(grouped, mask=irregular_mask(b, 1, 1, n, start=7)),
+        "grouped_heads_mask": replace(grouped, mask=irregular_mask(b, h, m, n, start=7)),
+        "grouped_heads_float_mask": replace(grouped, bias=irregular_array(b, h, m, n, start=6)),
+        "grouped_heads_window": replace(grouped, window=(1, 2)),
+        "window": replace(square, window=(1, 2)),
+        "window_of_one": replace(square, window=(0, 0)),
+        "window_before": replace(square, window=(1, None)),
+        "window_after": replace(square, window=(None, 1)),
+        "window_to_itself": replace(square, window=(None, 0)),
+        "window_from_itself": replace(square, window=(0, None)),
+        "window_causal": replace(causal, window=(1, 0)),
+        "window_mask_causal": replace(causal, window=(None, 0), mask=mask_row),
+        "window_bias_causal": replace(with_bias(causal, start=6), window=(2, 1)),
+        "window_bias_row_causal": replace(causal, window=(0, None), bias=bias_row),
+        "softcap": softcapped,
+        "softcap_scale": replace(softcapped, scale=0.25),
+        "softcap_causal": make_causal(softcapped_square),
+        "softcap_mask": with_mask(softcapped_square, start=5),
+        "softcap_float_mask": with_bias(softcapped_square, start=6),
+        "softcap_of_zero": replace(example, softcap=0.0),
+    }
 
 
 def layer_call(has_biases: bool = False, is_cross_attention: bool = False) -> LayerCall:
@@ -592,34 +450,24 @@ def layer_cases(layer: LayerCall | None = None) -> tuple[Case, ...]:
         layer: a call with the weights and sizes of a module; None for weights of ours, which are
             passed as arguments.
     """
+    calls: dict[str, LayerCall]
     if layer is None:
-        with_biases = layer_call(has_biases=True)
-        cross_attention = layer_call(has_biases=True, is_cross_attention=True)
-        return tuple(basic_layer_cases(layer_call(), with_biases, cross_attention))
-    d_model = layer.query.shape[-1]
-    long_inputs = irregular_array(2, 17, d_model, start=8)
-    other_inputs = irregular_array(3, 4, d_model, start=8)
-    long_call = replace(layer, query=long_inputs, key=long_inputs)
-    cross_attention = replace(layer, query=other_inputs[:2])
-    one_position = other_inputs[:, :1]
-    short_call = replace(layer, query=one_position, key=one_position)
-    return (
-        *basic_layer_cases(layer, long_call, cross_attention),
-        Case("layer_one_position", "layer", "a single position", short_call),
-    )
-
-
-def basic_layer_cases(
-    layer: LayerCall, with_biases: LayerCall, cross_attention: LayerCall
-) -> Iterator[Case]:
-    yield from cases_of(
-        "layer",
-        ("layer", "projections, and splitting and merging heads", layer),
-        ("layer_with_biases", "biases of the projections; another length", with_biases),
-    )
-    yield Case("layer_cross", "cross-attention", "cross-attention in a layer", cross_attention)
-    causal = replace(layer, is_causal=True)
-    yield Case("layer_causal", "causal", "a causal layer", causal)
+        layer = layer_call()
+        calls = {
+            "layer_with_biases": layer_call(has_biases=True),
+            "layer_cross": layer_call(has_biases=True, is_cross_attention=True),
+        }
+    else:
+        d_model = layer.query.shape[-1]
+        long_inputs = irregular_array(2, 17, d_model, start=8)
+        other_inputs = irregular_array(3, 4, d_model, start=8)
+        one_position = other_inputs[:, :1]
+        calls = {
+            "layer_with_biases": replace(layer, query=long_inputs, key=long_inputs),
+            "layer_cross": replace(layer, query=other_inputs[:2]),
+            "layer_one_position": replace(layer, query=one_position, key=one_position),
+        }
+    return cases_of(calls | {"layer": layer, "layer_causal": replace(layer, is_causal=True)})
 
 
 CASES = {case.name: case for case in (*cases_within(NO_LIMITS), *layer_cases())}

@@ -30,18 +30,16 @@ def to_library_array(array: Array, library: str, dtype: str) -> Any:
     if library == "jax" and dtype_name == "int64":
         dtype_name = "int32"  # JAX disables 64-bit integers by default
     xp = importlib.import_module("jax.numpy" if library == "jax" else library)
-    return xp.asarray(array, dtype=dtype_of(xp, dtype_name))
-
-
-def dtype_of(xp: Any, name: str) -> Any:
-    if xp.__name__ in ("numpy", "cupy") and name == "bfloat16":
+    if library in ("numpy", "cupy") and dtype_name == "bfloat16":
         try:
-            return importlib.import_module("ml_dtypes").bfloat16
+            xp_dtype = importlib.import_module("ml_dtypes").bfloat16
         except ImportError:
             raise UnsupportedError("NumPy has no bfloat16 without the package ml_dtypes") from None
-    if not hasattr(xp, name):
-        raise UnsupportedError(f"{xp.__name__} has no {name}")
-    return getattr(xp, name)
+    elif hasattr(xp, dtype_name):
+        xp_dtype = getattr(xp, dtype_name)
+    else:
+        raise UnsupportedError(f"{xp.__name__} has no {dtype_name}")
+    return xp.asarray(array, dtype=xp_dtype)
 
 
 def with_transposed_memory(array: Any) -> Any:
@@ -118,6 +116,8 @@ PROJECTIONS = {
 }
 
 
+# Attributes that hold the number of heads, in the modules of common packages.
+HEAD_COUNT_ATTRIBUTES = ("num_heads", "n_head", "n_heads", "num_attention_heads", "heads", "nhead")
 # The rows of a layer's angles, which are more than the positions of any case of a layer.
 MAX_POSITIONS = 64
 
@@ -130,32 +130,25 @@ def read_layer(module: Any) -> LayerCall:
     module.eval()
     weights, biases = read_parameters(module)
     d_model, width = weights["Q"].shape
-    heads = head_count(module)
+    head_counts = (
+        getattr(owner, name, None)
+        for owner in (module, getattr(module, "config", None))
+        for name in HEAD_COUNT_ATTRIBUTES
+    )
+    heads = next((count for count in head_counts if isinstance(count, int)), None)
     if heads is None or width % heads:
         raise LoadError(
             f"the number of its heads is not recognised; expected one of {HEAD_COUNT_ATTRIBUTES}"
         )
     d_k = width // heads
     inputs = irregular_array(2, 5, d_model, start=5)  # two sequences of five tokens
-    is_rotary = "position_embeddings" in inspect.signature(module.forward).parameters
-    return LayerCall(
-        query=inputs,
-        key=inputs,
-        heads=heads,
-        weights=weights,
-        biases=biases,
-        key_heads=weights["K"].shape[1] // d_k,
-        rotation=rotation_angles(d_k) if is_rotary else None,
-    )
-
-
-def rotation_angles(d_k: int) -> Array:
-    """Return (`MAX_POSITIONS`, d_k) angles by which rotary positions turn queries and keys.
-
-    Features i and i + d_k/2 are a pair, whose angle grows by 2^-i radians per position.
-    """
-    angles_per_position = 0.5 ** np.arange(d_k // 2)
-    return np.arange(MAX_POSITIONS)[:, None] * np.tile(angles_per_position, 2)
+    rotation = None
+    if "position_embeddings" in inspect.signature(module.forward).parameters:
+        # Features i and i + d_k/2 are a pair, whose angle grows by 2^-i radians per position.
+        angles_per_position = 0.5 ** np.arange(d_k // 2)
+        rotation = np.arange(MAX_POSITIONS)[:, None] * np.tile(angles_per_position, 2)
+    key_heads = weights["K"].shape[1] // d_k
+    return LayerCall(inputs, inputs, heads, weights, biases, key_heads=key_heads, rotation=rotation)
 
 
 def read_parameters(module: Any) -> tuple[dict[str, Array], dict[str, Array]]:
@@ -175,28 +168,13 @@ def read_parameters(module: Any) -> tuple[dict[str, Array], dict[str, Array]]:
                 "reference to `check` in Python"
             )
         array = to_numpy(parameter)
-        if kind != "bias" and not is_conv1d(module, name):
-            array = array.T  # PyTorch's Linear keeps the transpose
+        owner = module.get_submodule(name.rpartition(".")[0])
+        if kind != "bias" and type(owner).__name__ != "Conv1D":
+            array = array.T  # PyTorch's Linear keeps the transpose, and GPT-2's Conv1D does not
         parts = np.split(array, len(letters), axis=-1)
         parameters = biases if kind == "bias" else weights
         parameters.update(zip(letters, parts, strict=True))
     return weights, biases
-
-
-# Attributes that hold the number of heads, in the modules of common packages.
-HEAD_COUNT_ATTRIBUTES = ("num_heads", "n_head", "n_heads", "num_attention_heads", "heads", "nhead")
-
-
-def head_count(module: Any) -> int | None:
-    """Return the number of heads of a module, from one of its attributes or its configuration's.
-
-    Return None if no attribute is recognised.
-    """
-    for owner in (module, getattr(module, "config", None)):
-        for name in HEAD_COUNT_ATTRIBUTES:
-            if isinstance(getattr(owner, name, None), int):
-                return int(getattr(owner, name))
-    return None
 
 
 def projections_of(submodule: str) -> str | None:
@@ -211,9 +189,3 @@ def projections_of(submodule: str) -> str | None:
     if layer == "0" and parents:  # the first layer of a Sequential, such as `to_out.0`
         layer = parents[-1]
     return PROJECTIONS.get(COMMON_AFFIXES.sub("", layer))
-
-
-def is_conv1d(module: Any, parameter_name: str) -> bool:
-    """Whether a parameter belongs to GPT-2's Conv1D, which does not transpose its weight."""
-    submodule = module.get_submodule(parameter_name.rpartition(".")[0])
-    return type(submodule).__name__ == "Conv1D"

@@ -5,18 +5,16 @@ be combined. A convention is a replacement that some libraries make on purpose. 
 `conventions.csv` have the texts.
 """
 
-import csv
 import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.diagnosis import recipe
+from attention_docs.diagnosis import cases, recipe
 from attention_docs.diagnosis.recipe import Call, StepFunctions
 
 
@@ -121,14 +119,6 @@ def with_mask(change: Callable[[Array], Array]) -> StepFunctions:
     }
 
 
-def add_mask_times_infinity(scores: Array, visible: Array, call: Call) -> Array:
-    """Add (1 - mask) * -inf to the scores, which is NaN where the mask is 1.
-
-    If no key is hidden, there is no mask to add.
-    """
-    return scores if visible.all() else scores + np.where(visible, np.nan, -np.inf)
-
-
 def with_permuted_masks(order: Callable[[Array, int, int], Array]) -> StepFunctions:
     """Return a replacement of the step "mask" that exchanges the masks of sequences.
 
@@ -174,18 +164,13 @@ def with_window(change: Callable[[float, float], tuple[float, float]]) -> StepFu
             own, where inf is no limit.
     """
 
-    def changed_window(call: Call) -> Array:
-        if call.window is None:
-            return recipe.all_visible(call)
-        return recipe.is_in_window(call.distance, *change(*call.window_limits))
-
-    return {"window": changed_window}
-
-
-def bottom_right_window(call: Call) -> Array:
-    """Return the mask of a window in which the last query has the position of the last key."""
-    offset = call.key.shape[-2] - call.query.shape[-2]
-    return recipe.is_in_window(call.distance - offset, *call.window_limits)
+    return {
+        "window": lambda call: (
+            recipe.all_visible(call)
+            if call.window is None
+            else recipe.is_in_window(call.distance, *change(*call.window_limits))
+        )
+    }
 
 
 def softmax_with_one_maximum(scores: Array) -> Array:
@@ -208,17 +193,6 @@ def softmax_plus_one_after_maximum(scores: Array) -> Array:
     """
     maximum = scores.max(axis=-1, keepdims=True)
     return softmax_plus_one(scores - np.where(maximum == -np.inf, 0.0, maximum))
-
-
-def softcap_before_scale(scores: Array, call: Call) -> Array:
-    """Apply the softcap to scores from which the scale is removed, and then the scale."""
-    scale = recipe.effective_scale(call)
-    unscaled_scores = scores / scale
-    return scale * recipe.apply_softcap(unscaled_scores, call)
-
-
-def tile_value_heads(call: Call) -> Call:
-    return replace(recipe.share_heads(call), value=tile_heads(call).value)
 
 
 def drop_incomplete_block(block_size: int) -> Callable[[Call], Call]:
@@ -259,8 +233,7 @@ def merge_without_transpose(output: Array) -> Array:
 def exchange_sequences_and_heads(output: Array) -> Array:
     """Merge (b, h, n, d) outputs as if they were (h, b, n, d), without exchanging the axes."""
     b, h, n, d = output.shape
-    misread_output = output.reshape(h, b, n, d)
-    return misread_output.swapaxes(1, 2).reshape(b, n, h * d)
+    return output.reshape(h, b, n, d).swapaxes(1, 2).reshape(b, n, h * d)
 
 
 def unpack_by_head(weights: dict[str, Array], heads: int) -> dict[str, Array]:
@@ -275,10 +248,11 @@ def unpack_by_head(weights: dict[str, Array], heads: int) -> dict[str, Array]:
 def with_replaced_weights(**replacements: str) -> StepFunctions:
     """Return a replacement of the step "weights" in which `K="Q"` projects keys with W_Q."""
 
-    def replace_weights(weights: dict[str, Array], heads: int) -> dict[str, Array]:
-        return weights | {letter: weights[other] for letter, other in replacements.items()}
-
-    return {"weights": replace_weights}
+    return {
+        "weights": lambda weights, heads: (
+            weights | {letter: weights[other] for letter, other in replacements.items()}
+        )
+    }
 
 
 CHANGES: dict[str, StepFunctions] = {
@@ -324,7 +298,12 @@ CHANGES: dict[str, StepFunctions] = {
         "after_softmax": lambda weights, visible: np.where(visible, weights, 0.0),
     },
     "mask_multiplies_scores": {"hide": lambda scores, visible, call: scores * visible},
-    "mask_times_infinity": {"hide": add_mask_times_infinity},
+    # (1 - mask) * -inf is NaN where the mask is 1. If no key is hidden, there is no mask to add.
+    "mask_times_infinity": {
+        "hide": lambda scores, visible, call: (
+            scores if visible.all() else scores + np.where(visible, np.nan, -np.inf)
+        )
+    },
     "scaled_after_mask": {
         "hide": lambda scores, visible, call: np.where(
             visible, scores, -np.inf * recipe.effective_scale(call)
@@ -398,8 +377,15 @@ CHANGES: dict[str, StepFunctions] = {
     "open_window_as_number": with_window(
         lambda left, right: (-1 if left == math.inf else left, -1 if right == math.inf else right)
     ),
-    "softcap_before_scale": {"softcap": softcap_before_scale},
-    "value_heads_tiled": {"share_heads": tile_value_heads},
+    "softcap_before_scale": {
+        "softcap": lambda scores, call: (
+            recipe.effective_scale(call)
+            * recipe.apply_softcap(scores / recipe.effective_scale(call), call)
+        )
+    },
+    "value_heads_tiled": {
+        "share_heads": lambda call: replace(recipe.share_heads(call), value=tile_heads(call).value)
+    },
     "last_block_dropped": {"arguments": drop_incomplete_block(16)},
     "last_block_of_32_dropped": {"arguments": drop_incomplete_block(32)},
     "block_padding_not_hidden": {"arguments": append_zeros_to_block(16)},
@@ -440,7 +426,12 @@ CONVENTION_CHANGES: dict[str, StepFunctions] = {
             scores if call.softcap is None else call.softcap * np.tanh(scores / call.softcap)
         )
     },
-    "window_bottom_right": {"window": bottom_right_window},
+    # The last query has the position of the last key.
+    "window_bottom_right": {
+        "window": lambda call: recipe.is_in_window(
+            call.distance - (call.key.shape[-2] - call.query.shape[-2]), *call.window_limits
+        )
+    },
     "causal_not_for_one_query": {
         "causal": lambda call: (
             recipe.all_visible(call) if call.query.shape[-2] == 1 else recipe.causal_mask(call)
@@ -458,16 +449,10 @@ CONVENTION_CHANGES: dict[str, StepFunctions] = {
 }
 
 
-def rows_of(file_name: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a table beside this module, by the names of its columns."""
-    text = (Path(__file__).parent / file_name).read_text(encoding="utf-8")
-    yield from csv.DictReader(text.splitlines())
-
-
-MISTAKES = [Mistake(changes=CHANGES[row["name"]], **row) for row in rows_of("mistakes.csv")]
+MISTAKES = [Mistake(changes=CHANGES[row["name"]], **row) for row in cases.rows_of("mistakes.csv")]
 CONVENTIONS = {
     row["name"]: Convention(changes=CONVENTION_CHANGES[row["name"]], **row)
-    for row in rows_of("conventions.csv")
+    for row in cases.rows_of("conventions.csv")
 }
 
 
