@@ -96,34 +96,25 @@ def compare_with(
         positional_arguments = () if keyword_arguments else tuple(inputs)
         expected = libraries.to_numpy(reference(*positional_arguments, **keyword_arguments))
         actual = libraries.to_numpy(function(*positional_arguments, **keyword_arguments))
-        difference = describe_difference(actual, expected, tolerance)
-        if difference:
+        problem = ""
+        if actual.shape != expected.shape:
+            problem = f"has shape {actual.shape}; expected {expected.shape}"
+        else:
+            # Where NaN is expected, any number is accepted.
+            errors = np.where(np.isnan(expected), 0.0, absolute_errors(actual, expected))
+            if errors.max(initial=0.0) > tolerance * largest_magnitude(expected):
+                worst_index = [int(i) for i in np.unravel_index(errors.argmax(), errors.shape)]
+                problem = f"is off by {errors.max():.3g} at {worst_index}"
+        if problem:
             arguments = (*positional_arguments, *keyword_arguments.values())
             shapes = [tuple(x.shape) for x in arguments if hasattr(x, "shape")]
             number_count = sum(math.prod(shape) for shape in shapes)
             shape_list = ", ".join(map(str, shapes))
-            message = (
-                f"the result of call {call}, with arguments of shapes {shape_list}, {difference}"
-            )
+            message = f"the result of call {call}, with arguments of shapes {shape_list}, {problem}"
             failures.append((number_count, call, message))
     if failures:
         _, _, message = min(failures)
         raise AssertionError(message)
-
-
-def describe_difference(actual: Array, expected: Array, tolerance: float) -> str:
-    """Describe how a result differs from the expected one; "" if it does not.
-
-    The tolerance is relative to the largest expected number, or to 1 if all are smaller. Where NaN
-    is expected, any number is accepted.
-    """
-    if actual.shape != expected.shape:
-        return f"has shape {actual.shape}; expected {expected.shape}"
-    errors = np.where(np.isnan(expected), 0.0, absolute_errors(actual, expected))
-    if errors.max(initial=0.0) > tolerance * largest_magnitude(expected):
-        worst_index = [int(i) for i in np.unravel_index(errors.argmax(), errors.shape)]
-        return f"is off by {errors.max():.3g} at {worst_index}"
-    return ""
 
 
 def largest_magnitude(expected: Array) -> float:

@@ -8,7 +8,7 @@ import csv
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -39,18 +39,6 @@ class Limits:
     equal_lengths: bool = False
     multiple: int = 1
     widths: tuple[int, ...] = ()
-
-    def fit(self, m: int, n: int, d_k: int, d_v: int) -> tuple[int, int, int, int]:
-        """Return the nearest sizes within the limits, in the same order.
-
-        Lengths are rounded up. So are widths, but `equal_widths` sets d_v to d_k.
-        """
-        m, n = self.round_length(m), self.round_length(n)
-        if self.equal_lengths:
-            m = n = max(m, n)
-        d_k = self.round_width(d_k)
-        d_v = d_k if self.equal_widths else self.round_width(d_v)
-        return m, n, d_k, d_v
 
     def round_length(self, length: int) -> int:
         """Return the smallest multiple of `multiple` that is not shorter."""
@@ -281,23 +269,32 @@ def cases_of(calls: dict[str, Any]) -> tuple[Case, ...]:
     )
 
 
+def sized_call(
+    limits: Limits, m: int, n: int, d_k: int, d_v: int, b: int = 1, h: int = 1, group_size: int = 1
+) -> Call:
+    """Return a call with m queries and n keys, or the nearest sizes within the limits.
+
+    Lengths and widths are rounded up. `group_size` query heads share one key head.
+    """
+    m, n = limits.round_length(m), limits.round_length(n)
+    if limits.equal_lengths:
+        m = n = max(m, n)
+    d_k = limits.round_width(d_k)
+    d_v = d_k if limits.equal_widths else limits.round_width(d_v)
+    return Call(
+        irregular_array(b, h, m, d_k, start=1),
+        irregular_array(b, h // group_size, n, d_k, start=2),
+        irregular_array(b, h // group_size, n, d_v, start=3),
+    )
+
+
 @cache
 def cases_within(limits: Limits) -> tuple[Case, ...]:
     """Return the cases of plain attention, simplest first, in sizes within the limits.
 
     Most of them share a shape, because JAX compiles once per shape.
     """
-
-    def make_call(
-        m: int, n: int, d_k: int, d_v: int, b: int = 1, h: int = 1, group_size: int = 1
-    ) -> Call:
-        m, n, d_k, d_v = limits.fit(m, n, d_k, d_v)
-        return Call(
-            irregular_array(b, h, m, d_k, start=1),
-            irregular_array(b, h // group_size, n, d_k, start=2),
-            irregular_array(b, h // group_size, n, d_v, start=3),
-        )
-
+    make_call = partial(sized_call, limits)
     example = example_call() if limits == NO_LIMITS else make_call(m=4, n=5, d_k=2, d_v=3)
     square = make_call(m=5, n=5, d_k=5, d_v=5)
     more_keys = make_call(m=3, n=6, d_k=5, d_v=2)

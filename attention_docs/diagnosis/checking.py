@@ -6,27 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from attention_docs.diagnosis import comparing, detecting, explaining, shrinking
 from attention_docs.diagnosis.calling import Interface, Settings
 from attention_docs.diagnosis.cases import Case
-from attention_docs.diagnosis.comparing import (
-    changes_output,
-    explains,
-    first_wrong_result,
-    is_right,
-    possible_conventions,
-    shape_problem,
-)
-from attention_docs.diagnosis.detecting import cases_for, detect
-from attention_docs.diagnosis.explaining import (
-    MistakeSearch,
-    describe_wrong_result,
-    first_wrong_step,
-    with_identity_values,
-)
 from attention_docs.diagnosis.mistakes import CONVENTIONS
 from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.report import NOT_SUPPORTED, OK, ON_PURPOSE, WRONG, Report, Verdict
-from attention_docs.diagnosis.shrinking import example_code, smallest_failing_case
 from attention_docs.diagnosis.worker import InProcessWorker, Outcome, Worker
 
 # Names of the conventions that each library follows; under `--expect` any other is a fault.
@@ -77,16 +62,23 @@ def check(
     else:
         worker = InProcessWorker(function, settings)
     with worker:
-        interface = detect(worker)
-        cases = [case for case in cases_for(interface) if case.feature not in skip]
+        interface = detecting.detect(worker)
+        cases = [case for case in detecting.cases_for(interface) if case.feature not in skip]
         outcomes = {case: worker.run(case, interface) for case in cases}
         failed_cases = {case.name for case, outcome in outcomes.items() if outcome.failure}
         verdicts = [
             judge(case, outcome, interface, failed_cases, expect)
             for case, outcome in outcomes.items()
         ]
-        if interface.mask == "hide" and settings.mask is None:
-            verdicts = [note_inverted_mask(verdict, expect) for verdict in verdicts]
+        if interface.mask == "hide" and settings.mask is None:  # as was found, and not told
+            reason = CONVENTIONS["true_hides"].summary
+            status = WRONG if expect else ON_PURPOSE
+            verdicts = [
+                replace(verdict, status=status, reason=reason)
+                if verdict.case.name in ("boolean_mask", "padding") and verdict.status == OK
+                else verdict
+                for verdict in verdicts
+            ]
         report = Report(worker.target, interface, verdicts, require)
         return with_explanations(report, outcomes, worker)
 
@@ -108,29 +100,21 @@ def with_explanations(report: Report, outcomes: dict[Case, Outcome], worker: Wor
         for verdict in verdicts
         if not verdict.reason and not verdict.case.compares_gradients
     ]
-    with_mistakes = MistakeSearch(explainable, outcomes, interface).run()
-    hints = [hint for hint in (blocks_hint(verdicts), strides_hint(verdicts)) if hint]
-    explained = [
-        with_mistakes.get(verdict.case.name)
-        or with_location(verdict, outcomes[verdict.case], worker, interface, hints)
-        for verdict in verdicts
-    ]
+    with_mistakes = explaining.MistakeSearch(explainable, outcomes, interface).run()
+    hints = hints_of(verdicts)
+    explained = []
+    for verdict in verdicts:
+        case = verdict.case
+        if case.name in with_mistakes:
+            verdict = with_mistakes[case.name]
+        elif verdict.status == WRONG and not verdict.reason:
+            reason = explaining.locate(case, outcomes[case], worker, interface, hints)
+            verdict = replace(verdict, reason=reason)
+        explained.append(verdict)
     outcome = outcomes[first_wrong.case]
-    case = smallest_failing_case(first_wrong.case, outcome, worker, interface)
-    example = example_code(worker.target, case, worker.run(case, interface), interface)
+    case = shrinking.smallest_failing_case(first_wrong.case, outcome, worker, interface)
+    example = shrinking.example_code(worker.target, case, worker.run(case, interface), interface)
     return replace(report, verdicts=explained, example=example, traceback=outcome.traceback)
-
-
-def note_inverted_mask(verdict: Verdict, expect: str | None) -> Verdict:
-    """Return the verdict for a function in whose boolean masks True was found to hide a key.
-
-    The verdicts on a boolean mask and on padding become `on purpose`, or `wrong` if a library's
-    conventions are expected. Other verdicts do not change.
-    """
-    if verdict.case.name not in ("boolean_mask", "padding") or verdict.status != OK:
-        return verdict
-    reason = CONVENTIONS["true_hides"].summary
-    return replace(verdict, status=WRONG if expect else ON_PURPOSE, reason=reason)
 
 
 def judge(
@@ -143,7 +127,7 @@ def judge(
     """Return the verdict on the outcome of a case.
 
     `failed_cases` are the names of all cases without a result. A verdict on wrong numbers has no
-    reason yet: `MistakeSearch` or `with_location` finds it.
+    reason yet: `with_explanations` finds it.
     """
 
     def verdict(status: str, reason: str = "") -> Verdict:
@@ -152,13 +136,17 @@ def judge(
     if outcome.failure:
         has_bug = is_bug(case, outcome, interface, failed_cases)
         return verdict(WRONG if has_bug else NOT_SUPPORTED, outcome.failure)
-    problem = shape_problem(case, outcome.results, interface) or "; ".join(outcome.problems)
+    problem = comparing.shape_problem(case, outcome.results, interface) or "; ".join(
+        outcome.problems
+    )
     if problem:
         return verdict(WRONG, problem)
-    if is_right(case, outcome, interface):
+    if comparing.is_right(case, outcome, interface):
         return verdict(OK)
-    for conventions in possible_conventions(case):
-        if changes_output(case, conventions) and explains(case, outcome, conventions, interface):
+    for conventions in comparing.possible_conventions(case):
+        if comparing.changes_output(case, conventions) and comparing.explains(
+            case, outcome, conventions, interface
+        ):
             reason = "; ".join(convention.summary for convention in conventions)
             is_expected = not expect or all(
                 c.name in EXPECTED_CONVENTIONS[expect] for c in conventions
@@ -191,19 +179,14 @@ def is_bug(
         return False
     if case.dtype == "bfloat16" and interface.library != "torch":  # few NumPy functions take it
         return False
-    return not (isinstance(case.call, Call) and is_other_form(case.call, outcome, interface))
-
-
-def is_other_form(call: Call, outcome: Outcome, interface: Interface) -> bool:
-    """Whether the function may want an argument in another form than the call has.
-
-    It may want a boolean instead of a float mask, or a window with two limits or of one number.
-    """
-    has_one_mask = interface.names.get("bias") == interface.names.get("mask")
-    may_want_boolean = call.bias is not None and has_one_mask
-    may_want_both_limits = call.window is not None and None in call.window
-    may_want_number = call.window is not None and "tuple" in outcome.failure
-    return may_want_boolean or may_want_both_limits or may_want_number
+    call = case.call
+    if isinstance(call, Call):  # it may want an argument in another form than the call has
+        has_one_mask = interface.names.get("bias") == interface.names.get("mask")
+        may_want_boolean = call.bias is not None and has_one_mask
+        may_want_both_limits = call.window is not None and None in call.window
+        may_want_number = call.window is not None and "tuple" in outcome.failure
+        return not (may_want_boolean or may_want_both_limits or may_want_number)
+    return True
 
 
 def describe_nondeterminism(
@@ -228,16 +211,23 @@ def describe_nondeterminism(
 
     def differ(outcome: Outcome, other: Outcome) -> bool:
         """Whether two outcomes of the case differ by more than rounding."""
-        return first_wrong_result(case, outcome.results, other.results, interface) is not None
+        return (
+            comparing.first_wrong_result(case, outcome.results, other.results, interface)
+            is not None
+        )
 
     if differ(third_outcome, second_outcome):
         return "its output differs from call to call, so turn off randomness such as dropout"
     if first_wrong and first_wrong.case is case:
-        right_outcome = right_outcome_in_new_process(case, worker, interface)
-        later_outcome = right_outcome or second_outcome
+        worker.stop()  # the next call starts a process without earlier calls
+        new_outcome = worker.run(case, interface)
+        is_right = comparing.is_right(case, new_outcome, interface)
+        later_outcome = new_outcome if is_right else second_outcome
     else:
         # A call with other inputs changes the state, if there is one.
-        worker.run(with_negated_inputs(case), interface)
+        names = {"query", "key", "value"} & vars(case.call).keys()  # a layer takes no values
+        inputs = {name: -getattr(case.call, name) for name in names}
+        worker.run(replace(case, call=replace(case.call, **inputs)), interface)
         later_outcome = worker.run(case, interface)
     if later_outcome.failure or differ(later_outcome, first_outcome):
         return (
@@ -247,25 +237,8 @@ def describe_nondeterminism(
     return ""
 
 
-def right_outcome_in_new_process(
-    case: Case, worker: Worker, interface: Interface
-) -> Outcome | None:
-    """Return the outcome of a case in a process without earlier calls; None if it is not right."""
-    worker.stop()  # the next call starts a new process
-    outcome = worker.run(case, interface)
-    return outcome if is_right(case, outcome, interface) else None
-
-
-def with_negated_inputs(case: Case) -> Case:
-    call = case.call
-    # The call of a layer has no values.
-    names = [name for name in ("query", "key", "value") if hasattr(call, name)]
-    inputs = {name: -getattr(call, name) for name in names}
-    return replace(case, call=replace(call, **inputs))
-
-
-def blocks_hint(verdicts: list[Verdict]) -> str:
-    """Return a hint if results are right up to some number of keys and wrong beyond; else ""."""
+def hints_of(verdicts: list[Verdict]) -> list[str]:
+    """Say where to look if a number of keys or the strides of arrays tell right from wrong."""
 
     def key_counts(status: str) -> list[int]:
         return [
@@ -274,41 +247,12 @@ def blocks_hint(verdicts: list[Verdict]) -> str:
             if verdict.status == status and verdict.case.feature in ("formula", "lengths")
         ]
 
+    hints = []
     right_counts = key_counts(OK)
     wrong_counts = key_counts(WRONG)
-    if not right_counts or not wrong_counts or max(right_counts) >= min(wrong_counts):
-        return ""
-    return f"it is right up to {max(right_counts)} keys, so look at how blocks of keys are merged"
-
-
-def strides_hint(verdicts: list[Verdict]) -> str:
-    """Return a hint if results are wrong only for arrays that are not contiguous; else ""."""
-    wrong_cases = [verdict.case for verdict in verdicts if verdict.status == WRONG]
-    if not wrong_cases or not all(case.is_strided for case in wrong_cases):
-        return ""
-    return "it is right if its arrays are contiguous, so look at how it uses strides"
-
-
-def with_location(
-    verdict: Verdict,
-    outcome: Outcome,
-    worker: Worker,
-    interface: Interface,
-    hints: list[str],
-) -> Verdict:
-    """Return a wrong verdict with a reason: the worst number, and where to look.
-
-    The hints say where to look; without any, the first wrong step does. A verdict that has a
-    reason, or is not wrong, is returned unchanged.
-    """
-    if verdict.status != WRONG or verdict.reason:
-        return verdict
-    case = verdict.case
-    reasons = [describe_wrong_result(case, outcome, interface)]
-    if isinstance(case.call, Call) and not case.compares_gradients:
-        if not hints:
-            probe = with_identity_values(case)
-            probe_outcome = worker.run(probe, interface)
-            hints = [first_wrong_step(case, outcome, probe, probe_outcome, interface)]
-        reasons += hints
-    return replace(verdict, reason="; ".join(reasons))
+    if right_counts and wrong_counts and max(right_counts) < min(wrong_counts):
+        largest = max(right_counts)
+        hints.append(f"it is right up to {largest} keys, so look at how blocks of keys are merged")
+    if all(verdict.case.is_strided for verdict in verdicts if verdict.status == WRONG):
+        hints.append("it is right if its arrays are contiguous, so look at how it uses strides")
+    return hints

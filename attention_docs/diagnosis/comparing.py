@@ -96,20 +96,16 @@ def coarser_precision(case: Case, outcome: Outcome, interface: Interface) -> str
     representable in it, because its rounding errors are as large as the effect of some mistakes.
     """
     bits = SIGNIFICAND_BITS[effective_dtype(case, interface)]
-    output = outcome.results["output"]
+    significands, _ = np.frexp(outcome.results["output"])  # from 1/2 to 1
     for dtype, coarser_bits in SIGNIFICAND_BITS.items():
         if coarser_bits >= bits:
             continue
-        is_possible = dtype == "float32" or is_representable(output, coarser_bits)
+        # Not so if a number is not finite.
+        is_representable = (significands * 2.0**coarser_bits % 1 == 0).all()
+        is_possible = dtype == "float32" or is_representable
         if is_possible and is_right(case, outcome, replace(interface, precision=dtype)):
             return dtype
     return None
-
-
-def is_representable(array: Array, bits: int) -> bool:
-    """Whether each number is finite and has a significand of at most this many bits."""
-    significand, _ = np.frexp(array)  # from 1/2 to 1
-    return bool((significand * 2.0**bits % 1 == 0).all())
 
 
 def possible_conventions(case: Case) -> Iterator[tuple[Convention, ...]]:
@@ -191,15 +187,3 @@ def explaining_mistakes(case: Case, outcome: Outcome, interface: Interface) -> I
         is_explained = explains_with_conventions(case, outcome, mistakes, interface)
         if is_explained and changes_output(case, mistakes):
             yield mistakes
-
-
-def explaining_pairs(case: Case, outcome: Outcome, interface: Interface) -> Iterator[Mistakes]:
-    """Yield each pair of mistakes that explains a wrong output.
-
-    An output with NaN or infinity gets none, because too many pairs would explain it.
-    """
-    if not np.isfinite(outcome.results["output"]).all():
-        return
-    for pair in compatible_pairs(MISTAKES):
-        if explains(case, outcome, pair, interface) and changes_output(case, pair):
-            yield pair

@@ -5,25 +5,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from attention_docs.diagnosis import calling
+from attention_docs.diagnosis import calling, cases, comparing
 from attention_docs.diagnosis.calling import Interface, Settings
-from attention_docs.diagnosis.cases import (
-    FULLY_MASKED_ROW,
-    NO_LIMITS,
-    SIGNIFICAND_BITS,
-    Case,
-    Limits,
-    cases_within,
-    layer_cases,
-)
-from attention_docs.diagnosis.comparing import (
-    Mistakes,
-    coarser_precision,
-    explaining_mistakes,
-    explains,
-    is_right,
-    shape_problem,
-)
+from attention_docs.diagnosis.cases import NO_LIMITS, SIGNIFICAND_BITS, Case, Limits
+from attention_docs.diagnosis.comparing import Mistakes, explains
 from attention_docs.diagnosis.libraries import LoadError
 from attention_docs.diagnosis.recipe import Call
 from attention_docs.diagnosis.shrinking import shortened
@@ -42,6 +27,8 @@ LIMITS = (
 )
 # Axes on which packed arguments are stacked, each with the layout of the other axes.
 PACKED_LAYOUTS = ((2, "bnhd"), (0, "bhnd"), (1, "bhnd"), (0, "bnhd"), (1, "bnhd"), (2, "bhnd"))
+# Where a library lacks some of them: the dtypes to try, the widest first.
+DTYPES = {"jax": ("float32",), "array_api_strict": ("float64", "float32")}
 
 
 class Attempt(NamedTuple):
@@ -65,26 +52,33 @@ def detect(worker: Worker) -> Interface:
         fitting_attempts = [attempt for attempt in attempts if not attempt.problem]
         if fitting_attempts:
             best = min(fitting_attempts, key=rank)
-            best = best._replace(interface=detect_causality(best))
-            best = best._replace(interface=detect_precision(best))
-            return detect_mask(worker, best)
+            return detect_mask(worker, best._replace(interface=detect_causality(best)))
         failed_attempts += attempts
     raise LoadError(describe_failed_attempts(worker.target, failed_attempts))
 
 
 def attempt_call(worker: Worker, interface: Interface) -> Attempt:
-    """Call the function for the first time with an interface.
+    """Call the function with an interface, on a case that has all axes of the layout.
 
     The interface of the result says where in the returned value the call found the output.
     """
-    case = first_case(interface)
+    if interface.is_layer:
+        case = case_named("layer", interface)
+    elif interface.layout == "nd":
+        case = case_named("distinct_sizes", interface)
+    else:
+        case = case_named("batch_and_heads", interface)
+        if interface.layout == "bnd":
+            case = with_first_of_axis(case, "h")
+        elif interface.layout == "nhd":
+            case = with_first_of_axis(case, "b")
     outcome = worker.run(case, interface)
     if outcome.kind == "died":
         raise LoadError(
             f"{worker.target} cannot be checked: {outcome.failure}; call it by itself to see why, "
             "or raise the time limit with --limit"
         )
-    problem = outcome.failure or shape_problem(case, outcome.results, interface)
+    problem = outcome.failure or comparing.shape_problem(case, outcome.results, interface)
     return Attempt(case, outcome, replace(interface, output_item=outcome.item), problem)
 
 
@@ -119,11 +113,26 @@ def interfaces_to_try(interface: Interface, settings: Settings) -> Iterator[list
     Those without limits of the sizes come first, and among those with the same limits, the ones
     with the most axes and the widest dtypes.
     """
-    layout_groups = layouts_to_try(interface, settings)
-    limits_to_try = (NO_LIMITS,) if interface.is_layer else LIMITS
+    if interface.is_layer:
+        kind = "a layer with weights"
+        limits_to_try: tuple[Limits, ...] = (NO_LIMITS,)
+        layout_groups: list[tuple[str, ...]] = [calling.LAYER_LAYOUTS]
+    else:
+        kind = "attention without weights"
+        limits_to_try = LIMITS
+        layout_groups = [("bhnd", "bnhd"), ("bnd", "nhd"), ("nd",)]
+    if settings.layout is not None:
+        known_layouts = list(itertools.chain(*layout_groups))
+        if settings.layout not in known_layouts:
+            raise LoadError(
+                f"--layout is {settings.layout}; expected one of {', '.join(known_layouts)} "
+                f"for {kind}"
+            )
+        layout_groups = [(settings.layout,)]
     is_packed = bool({"packed", "packed_key"} & interface.names.keys())
     for limits, library in itertools.product(limits_to_try, interface.libraries):
-        for layouts, dtype in itertools.product(layout_groups, dtypes_of(library)):
+        dtypes = DTYPES.get(library, tuple(SIGNIFICAND_BITS))
+        for layouts, dtype in itertools.product(layout_groups, dtypes):
             trial = replace(interface, library=library, limits=limits, dtype=dtype)
             if is_packed:
                 yield [
@@ -135,60 +144,19 @@ def interfaces_to_try(interface: Interface, settings: Settings) -> Iterator[list
                 yield [replace(trial, layout=layout) for layout in layouts]
 
 
-def layouts_to_try(interface: Interface, settings: Settings) -> list[tuple[str, ...]]:
-    """Return groups of layouts with the same number of axes, or only the layout of the settings."""
-    if interface.is_layer:
-        kind = "a layer with weights"
-        groups: list[tuple[str, ...]] = [calling.LAYER_LAYOUTS]
-    else:
-        kind = "attention without weights"
-        groups = [("bhnd", "bnhd"), ("bnd", "nhd"), ("nd",)]
-    if settings.layout is None:
-        return groups
-    layouts = list(itertools.chain(*groups))
-    if settings.layout not in layouts:
-        raise LoadError(
-            f"--layout is {settings.layout}; expected one of {', '.join(layouts)} for {kind}"
-        )
-    return [(settings.layout,)]
-
-
-def dtypes_of(library: str) -> tuple[str, ...]:
-    """Return the dtypes to try with a library, the widest first."""
-    if library == "jax":
-        return ("float32",)
-    if library == "array_api_strict":
-        return ("float64", "float32")
-    return ("float64", "float32", "float16", "bfloat16")
-
-
 def cases_for(interface: Interface) -> list[Case]:
     """Return the cases for a function: within its limits, and in the dtypes that it takes."""
     is_layer = interface.is_layer
-    cases = layer_cases(interface.layer) if is_layer else cases_within(interface.limits)
+    found = cases.layer_cases(interface.layer) if is_layer else cases.cases_within(interface.limits)
     if interface.is_always_causal:
         # The causal case of a layer would repeat its first case.
-        cases = tuple(causal_case(case) for case in cases if case.name != "layer_causal")
+        found = tuple(causal_case(case) for case in found if case.name != "layer_causal")
     bits = SIGNIFICAND_BITS[interface.dtype]
-    return [case for case in cases if case.dtype is None or SIGNIFICAND_BITS[case.dtype] <= bits]
+    return [case for case in found if case.dtype is None or SIGNIFICAND_BITS[case.dtype] <= bits]
 
 
 def case_named(name: str, interface: Interface) -> Case:
     return next(case for case in cases_for(interface) if case.name == name)
-
-
-def first_case(interface: Interface) -> Case:
-    """Return the first case to call a function with: one that has all axes of the layout."""
-    if interface.is_layer:
-        return case_named("layer", interface)
-    if interface.layout == "nd":
-        return case_named("distinct_sizes", interface)
-    case = case_named("batch_and_heads", interface)
-    if interface.layout == "bnd":
-        return with_first_of_axis(case, "h")
-    if interface.layout == "nhd":
-        return with_first_of_axis(case, "b")
-    return case
 
 
 def with_first_of_axis(case: Case, axis: str) -> Case:
@@ -202,18 +170,18 @@ def rank(attempt: Attempt) -> int:
     case, outcome, interface, _ = attempt
     if is_right_in_some_precision(case, outcome, interface):
         return 0
-    return 1 if any(explaining_mistakes(case, outcome, interface)) else 2
+    return 1 if any(comparing.explaining_mistakes(case, outcome, interface)) else 2
 
 
 def is_right_in_some_precision(case: Case, outcome: Outcome, interface: Interface) -> bool:
     """Whether a result is right, or would be if it was computed in a coarser dtype."""
     if explains(case, outcome, (), interface):
         return True
-    return coarser_precision(case, outcome, interface) is not None
+    return comparing.coarser_precision(case, outcome, interface) is not None
 
 
 def causal_case(case: Case) -> Case:
-    conventions = {*case.conventions, "bottom_right", *FULLY_MASKED_ROW}
+    conventions = {*case.conventions, "bottom_right", *cases.FULLY_MASKED_ROW}
     return replace(
         case, call=replace(case.call, is_causal=True), conventions=tuple(sorted(conventions))
     )
@@ -222,36 +190,23 @@ def causal_case(case: Case) -> Case:
 def detect_causality(attempt: Attempt) -> Interface:
     """Return the interface, with `is_always_causal` if a causal mask explains the outcome.
 
-    A function that has an argument for a causal mask is not always causal.
+    A function that has an argument for a causal mask is not always causal. The precision is set as
+    well, if it is coarser than the arguments' dtype.
     """
     case, outcome, interface, _ = attempt
-    if "is_causal" in interface.names or explains(case, outcome, (), interface):
+    if "is_causal" not in interface.names and not explains(case, outcome, (), interface):
+        causal = causal_case(case)
+        variants = [causal]
+        if isinstance(case.call, Call):  # or the last query sees every key
+            shift = case.call.key.shape[-2] - case.call.query.shape[-2]
+            bottom_right = replace(case.call, mask=case.call.distance <= shift)
+            variants.append(replace(causal, call=bottom_right))
+        if any(is_right_in_some_precision(variant, outcome, interface) for variant in variants):
+            case, interface = causal, replace(interface, is_always_causal=True)
+    if comparing.is_right(case, outcome, interface):
         return interface
-    causal = causal_case(case)
-    variants = [causal]
-    if not interface.is_layer:
-        variants.append(replace(causal, call=bottom_right_call(causal)))
-    is_always_causal = any(
-        is_right_in_some_precision(variant, outcome, interface) for variant in variants
-    )
-    return replace(interface, is_always_causal=is_always_causal)
-
-
-def detect_precision(attempt: Attempt) -> Interface:
-    """Return the interface, with the precision if it is coarser than the arguments' dtype."""
-    case, outcome, interface, _ = attempt
-    if interface.is_always_causal:
-        case = causal_case(case)
-    if is_right(case, outcome, interface):
-        return interface
-    return replace(interface, precision=coarser_precision(case, outcome, interface))
-
-
-def bottom_right_call(case: Case) -> Call:
-    """Return the call with a causal mask in which the last query sees every key."""
-    assert isinstance(case.call, Call)
-    shift = case.call.key.shape[-2] - case.call.query.shape[-2]
-    return replace(case.call, is_causal=False, mask=case.call.distance <= shift)
+    precision = comparing.coarser_precision(case, outcome, interface)
+    return replace(interface, precision=precision)
 
 
 def detect_mask(worker: Worker, attempt: Attempt) -> Interface:
@@ -270,13 +225,15 @@ def detect_mask(worker: Worker, attempt: Attempt) -> Interface:
     kinds = (interface.mask,) if interface.mask else calling.MASKS
     explanations: list[Mistakes] = [()]
     if not explains(case, outcome, (), interface):
-        explanations += explaining_mistakes(case, outcome, interface)
+        explanations += comparing.explaining_mistakes(case, outcome, interface)
     unexplained = []  # interfaces with which the function gives a result that nothing explains
     for takes_key_mask, mask_case in cases_with_mask(interface):
         for kind in kinds:
             trial = replace(interface, mask=kind, takes_key_mask=takes_key_mask)
             mask_outcome = worker.run(mask_case, trial)
-            mistakes = first_explanation(mask_case, mask_outcome, trial, explanations)
+            # The explanation () holds if the outcome is right.
+            holding = (m for m in explanations if explains(mask_case, mask_outcome, m, trial))
+            mistakes = next(holding, None)
             if mistakes is None:
                 if not mask_outcome.failure:
                     unexplained.append(trial)
@@ -285,24 +242,16 @@ def detect_mask(worker: Worker, attempt: Attempt) -> Interface:
             may_be_boolean = kind == "additive" and not interface.mask
             if may_be_boolean and hides_wrong_keys(worker, trial, mask_case, mistakes):
                 return replace(trial, mask="keep")
-            adds_masks = not takes_ones(worker, trial, mask_case, mistakes)
-            return detect_full_masks(worker, replace(trial, adds_masks=adds_masks), mistakes)
+            takes_ones = kind == "ones"
+            if kind == "keep":  # only such a function may hide keys by ones and zeros, too
+                trial_with_ones = replace(trial, mask="ones")
+                outcome_with_ones = worker.run(mask_case, trial_with_ones)
+                takes_ones = explains(mask_case, outcome_with_ones, mistakes, trial_with_ones)
+            trial = replace(trial, adds_masks=not takes_ones)
+            return detect_full_masks(worker, trial, mistakes)
     if unexplained:
         return unexplained[0]
     return replace(interface, mask=kinds[0], takes_key_mask="mask" not in interface.names)
-
-
-def first_explanation(
-    case: Case, outcome: Outcome, interface: Interface, explanations: list[Mistakes]
-) -> Mistakes | None:
-    """Return the first of several explanations that holds for an outcome, or None.
-
-    The explanation () holds if the outcome is right.
-    """
-    for mistakes in explanations:
-        if explains(case, outcome, mistakes, interface):
-            return mistakes
-    return None
 
 
 def hides_wrong_keys(
@@ -318,18 +267,11 @@ def hides_wrong_keys(
     outcome = worker.run(mask_case, replace(interface, mask="keep"))
     if outcome.failure:
         return False
-    return not explains(with_mask_added(mask_case), outcome, mistakes, interface)
-
-
-def takes_ones(worker: Worker, interface: Interface, mask_case: Case, mistakes: Mistakes) -> bool:
-    """Whether a mask of 1 for visible keys and 0 for others hides keys, instead of being added.
-
-    Only a function whose boolean masks keep keys may take both, so no other one is called.
-    """
-    if interface.mask != "keep":
-        return interface.mask == "ones"
-    interface = replace(interface, mask="ones")
-    return explains(mask_case, worker.run(mask_case, interface), mistakes, interface)
+    call = mask_case.call
+    assert isinstance(call, Call)
+    assert call.mask is not None
+    added = replace(mask_case, call=replace(call, mask=None, bias=call.mask.astype(float)))
+    return not explains(added, outcome, mistakes, interface)
 
 
 def cases_with_mask(interface: Interface) -> list[tuple[bool, Case]]:
@@ -357,10 +299,3 @@ def detect_full_masks(worker: Worker, interface: Interface, mistakes: Mistakes) 
         return interface
     full = replace(interface, needs_full_masks=True)
     return full if explains(case, worker.run(case, full), mistakes, full) else interface
-
-
-def with_mask_added(case: Case) -> Case:
-    """Return the case with its boolean mask as a float mask, which adds 1 where it is True."""
-    assert isinstance(case.call, Call)
-    assert case.call.mask is not None
-    return replace(case, call=replace(case.call, mask=None, bias=case.call.mask.astype(float)))

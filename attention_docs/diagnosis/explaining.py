@@ -13,7 +13,7 @@ from attention_docs.diagnosis.comparing import (
     changes_output,
     effective_dtype,
     explaining_mistakes,
-    explaining_pairs,
+    explains,
     explains_with_conventions,
     first_wrong_result,
     float32_at_best,
@@ -21,10 +21,11 @@ from attention_docs.diagnosis.comparing import (
     shape_problem,
     typical_case,
 )
+from attention_docs.diagnosis.mistakes import MISTAKES, compatible_pairs
 from attention_docs.diagnosis.recipe import Call, share_heads
 from attention_docs.diagnosis.report import OK, WRONG, Verdict
 from attention_docs.diagnosis.shrinking import format_mismatch
-from attention_docs.diagnosis.worker import Outcome
+from attention_docs.diagnosis.worker import Outcome, Worker
 
 # The search through all pairs of mistakes is slow, so it is limited to outputs of at most so many
 # numbers, and to so many cases.
@@ -70,28 +71,24 @@ class MistakeSearch:
         earlier = [
             mistakes for mistakes in self.earlier_explanations if self.explains(mistakes, case)
         ]
-        has_single_mistake = any(len(mistakes) == 1 for mistakes in earlier)
-        if has_single_mistake or self.is_rounded(case):
-            return min(earlier, key=len, default=())  # the fewest mistakes
         outcome = self.outcomes[case]
+        output = outcome.results["output"]
+        is_finite = bool(np.isfinite(output).all())
+        has_single_mistake = any(len(mistakes) == 1 for mistakes in earlier)
+        is_rounded = case.dtype is not None and is_finite
+        if has_single_mistake or is_rounded:
+            return min(earlier, key=len, default=())  # the fewest mistakes
         candidates = list(explaining_mistakes(case, outcome, self.interface)) or earlier
-        if not candidates and self.may_search_pairs(case):
+        is_small = output.size <= MAX_OUTPUT_SIZE
+        if not candidates and is_small and self.pair_searches < MAX_PAIR_SEARCHES:
             self.pair_searches += 1
-            candidates = list(explaining_pairs(case, outcome, self.interface))
+            # Too many pairs would explain an output with NaN or infinity.
+            candidates = [
+                pair
+                for pair in compatible_pairs(MISTAKES if is_finite else ())
+                if explains(case, outcome, pair, self.interface) and changes_output(case, pair)
+            ]
         return max(candidates, key=self.rank, default=())
-
-    def is_rounded(self, case: Case) -> bool:
-        """Whether a case is of a coarse dtype, and its output finite.
-
-        Rounding can make mistakes look alike, so only those of earlier cases are then considered.
-        """
-        output = self.outcomes[case].results["output"]
-        return case.dtype is not None and bool(np.isfinite(output).all())
-
-    def may_search_pairs(self, case: Case) -> bool:
-        """Whether the output has few numbers, and few searches through all pairs were made."""
-        output = self.outcomes[case].results["output"]
-        return output.size <= MAX_OUTPUT_SIZE and self.pair_searches < MAX_PAIR_SEARCHES
 
     def explains(self, mistakes: Mistakes, case: Case) -> bool:
         return explains_with_conventions(case, self.outcomes[case], mistakes, self.interface)
@@ -117,7 +114,14 @@ class MistakeSearch:
         reason = f"its output is that of {summaries}"
         other_verdicts = [explained.get(other.case.name, other) for other in self.verdicts]
         unaffected_names = [
-            other.case.name for other in other_verdicts if lacks_effect(other, verdict.mistakes)
+            other.case.name
+            for other in other_verdicts
+            # An unexplained output tells nothing.
+            if (other.status == OK or other.mistakes)
+            and any(
+                changes_output(other.case, (mistake,)) and mistake not in other.mistakes
+                for mistake in verdict.mistakes
+            )
         ]
         if unaffected_names:
             # The typical case of a mistake shows best that it is not made there.
@@ -127,47 +131,42 @@ class MistakeSearch:
         return replace(verdict, reason=reason)
 
 
-def lacks_effect(verdict: Verdict, mistakes: Mistakes) -> bool:
-    """Whether one of the mistakes would change the output of a case, but was not made there."""
-    if verdict.status != OK and not verdict.mistakes:  # an unexplained output tells nothing
-        return False
-    return any(
-        changes_output(verdict.case, (mistake,)) and mistake not in verdict.mistakes
-        for mistake in mistakes
-    )
+def locate(
+    case: Case, outcome: Outcome, worker: Worker, interface: Interface, hints: list[str]
+) -> str:
+    """Describe a wrong result by its worst number and, for attention, where to look.
 
-
-def describe_wrong_result(case: Case, outcome: Outcome, interface: Interface) -> str:
+    The hints say where to look; without any, the first wrong step does.
+    """
     difference = first_wrong_result(case, outcome.results, case.expected(), interface)
     assert difference
     name, index = difference
-    actual = outcome.results[name][index]
-    expected = case.expected()[name][index]
     position = calling.index_in_layout(index, interface.layout)
-    return f"its {result_label(name)} at {position} is {format_mismatch(actual, expected)}"
+    mismatch = format_mismatch(outcome.results[name][index], case.expected()[name][index])
+    reasons = [f"its {result_label(name)} at {position} is {mismatch}"]
+    if isinstance(case.call, Call) and not case.compares_gradients:
+        reasons += hints or [first_wrong_step(case, outcome, worker, interface)]
+    return "; ".join(reasons)
 
 
-def with_identity_values(case: Case) -> Case:
-    """Return the case with identity matrices as values, so that a head returns its weights."""
-    assert isinstance(case.call, Call)
-    b, h, n, _ = case.call.value.shape
-    value = np.tile(np.eye(n), (b, h, 1, 1))
-    return replace(case, call=replace(case.call, value=value))
-
-
-def first_wrong_step(
-    case: Case, outcome: Outcome, probe: Case, probe_outcome: Outcome, interface: Interface
-) -> str:
+def first_wrong_step(case: Case, outcome: Outcome, worker: Worker, interface: Interface) -> str:
     """Describe which step is the first wrong one: the scores, the softmax, or the weighted sum.
 
-    Args:
-        probe: the same case `with_identity_values`.
-        probe_outcome: its outcome, whose output is the weights.
+    A further call has identity matrices as values, so that its output is the weights.
     """
+    assert isinstance(case.call, Call)
+    b, h, n, _ = case.call.value.shape
+    identity = np.tile(np.eye(n), (b, h, 1, 1))
+    probe = replace(case, call=replace(case.call, value=identity))
+    probe_outcome = worker.run(probe, interface)
     if probe_outcome.failure or shape_problem(probe, probe_outcome.results, interface):
         return "could not recover its weights, as it does not take the identity for values"
     weights = probe_outcome.results["output"]
-    if not is_weighted_sum(case, outcome, weights):
+    output = outcome.results["output"]
+    value = share_heads(case.call).value
+    with np.errstate(all="ignore"):
+        is_weighted_sum = np.allclose(output, weights @ value, rtol=0.01, atol=0.01, equal_nan=True)
+    if not is_weighted_sum:
         return "it is no weighted sum of the values, so look at what follows the softmax"
     expected = probe.expected()
     if first_wrong_result(probe, probe_outcome.results, expected, interface) is None:
@@ -197,8 +196,17 @@ def describe_wrong_weights(
         return (
             f"the mask is the first wrong step: a hidden key has a weight of {largest_weight:.4g}"
         )
-    if problem := row_sum_problem(weights, expected.weights, tolerance, layout):
-        return problem
+    sums = weights.sum(axis=-1)
+    wrong_queries = np.argwhere(np.abs(sums - expected.weights.sum(axis=-1)) > tolerance)
+    if len(wrong_queries):
+        with np.errstate(all="ignore"):  # a sum may be zero
+            rescaled = weights / sums[..., None]
+        is_only_rescaled = np.allclose(rescaled, expected.weights, atol=tolerance)
+        cause = "only their sum is wrong" if is_only_rescaled else "look at the softmax first"
+        query = tuple(wrong_queries[0])
+        # Without the key, which is last in every layout.
+        position = calling.index_in_layout((*query, 0), layout)[:-1]
+        return f"its weights sum to {sums[query]:.6g} at {position} instead of 1: {cause}"
     if ((weights <= 0) & ~is_hidden & (expected.weights > tolerance)).any():
         if not is_hidden.any():
             return "a key has no weight, so look at the softmax first"
@@ -208,37 +216,6 @@ def describe_wrong_weights(
     problem = scores_problem(weights, expected.masked, ~is_hidden)
     position = calling.index_in_layout(worst_index, layout)
     return f"its weights are wrong, the worst at {position}: {problem}"
-
-
-def is_weighted_sum(case: Case, outcome: Outcome, weights: Array) -> bool:
-    """Whether the output is `weights @ value` within about 1 %; NaN equals NaN."""
-    assert isinstance(case.call, Call)
-    output = outcome.results["output"]
-    value = share_heads(case.call).value
-    with np.errstate(all="ignore"):
-        return np.allclose(output, weights @ value, rtol=0.01, atol=0.01, equal_nan=True)
-
-
-def row_sum_problem(weights: Array, expected: Array, tolerance: float, layout: str) -> str:
-    """Describe the first query whose weights do not sum to one; "" if there is none.
-
-    Args:
-        weights: (b, h, m, n) weights.
-        expected: (b, h, m, n) right weights, which may sum to zero.
-        layout: the reader's layout, in which the query is given.
-    """
-    sums = weights.sum(axis=-1)
-    wrong_queries = np.argwhere(np.abs(sums - expected.sum(axis=-1)) > tolerance)
-    if not len(wrong_queries):
-        return ""
-    with np.errstate(all="ignore"):  # a sum may be zero
-        rescaled_weights = weights / sums[..., None]
-    is_only_rescaled = np.allclose(rescaled_weights, expected, atol=tolerance)
-    cause = "only their sum is wrong" if is_only_rescaled else "look at the softmax first"
-    query = tuple(wrong_queries[0])
-    # Without the key, which is last in every layout.
-    position = calling.index_in_layout((*query, 0), layout)[:-1]
-    return f"its weights sum to {sums[query]:.6g} at {position} instead of 1: {cause}"
 
 
 def scores_problem(weights: Array, masked_scores: Array, is_visible: Array) -> str:

@@ -5,7 +5,7 @@ import importlib
 import importlib.util
 import inspect
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -56,7 +56,13 @@ def load(target: str) -> Callable[..., Any]:
     member: Any = module
     for attribute in function_name.split("."):  # such as layer.attention.forward
         if not hasattr(member, attribute):
-            names = ", ".join(suggested_names(module, attribute)) or "nothing"
+            callables = [
+                name
+                for name, value in vars(module).items()
+                if callable(value) and not name.startswith("_")
+            ]
+            similar_names = difflib.get_close_matches(attribute, callables, cutoff=0.7)
+            names = ", ".join(similar_names or callables[:MOST_SUGGESTIONS]) or "nothing"
             raise LoadError(
                 f"{module_name} has no {function_name!r}; what can be called there: {names}"
             )
@@ -71,60 +77,40 @@ def load(target: str) -> Callable[..., Any]:
     return cast(Callable[..., Any], member)
 
 
-def suggested_names(module: ModuleType, misspelt_name: str) -> list[str]:
-    """Return the callables of a module with similar names, or the first few if there are none."""
-    callables = [
-        name for name, value in vars(module).items() if callable(value) and not name.startswith("_")
-    ]
-    similar_names = difflib.get_close_matches(misspelt_name, callables, cutoff=0.7)
-    return similar_names or callables[:MOST_SUGGESTIONS]
-
-
 def import_module_or_file(module_name: str, function_name: str) -> ModuleType:
-    """Import a module, or a file if the name ends in .py.
-
-    Args:
-        function_name: the function to load from it, which an error message repeats.
-    """
+    """Import the module or file of a function, or say in one line why not and what to do."""
     try:
-        if module_name.endswith(".py"):
-            return import_file(Path(module_name))
-        return importlib.import_module(module_name)
+        if not module_name.endswith(".py"):
+            return importlib.import_module(module_name)
+        path = Path(module_name)
+        if not path.is_file():
+            raise LoadError(f"there is no file {path}; write its path relative to this folder")
+        spec = importlib.util.spec_from_file_location(path.stem, path)
+        assert spec  # because the name ends in .py
+        assert spec.loader
+        sys.path.insert(0, str(path.parent.resolve()))  # so that it can import its neighbours
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[path.stem] = module  # dataclasses look up their module there
+        spec.loader.exec_module(module)
+        return module
     except LoadError:
         raise
     except (Exception, SystemExit) as error:
-        raise LoadError(explain_import_error(error, module_name, function_name)) from error
-
-
-def explain_import_error(error: BaseException, module_name: str, function_name: str) -> str:
-    """Say in one line why a module or file cannot be imported, and what to do."""
-    # The module itself is missing or a package that contains it, not a module that it imports.
-    if isinstance(error, ModuleNotFoundError) and f"{module_name}.".startswith(f"{error.name}."):
-        return (
-            f"there is no module {error.name!r}; run the check in the folder where "
-            f"`import {module_name}` works, or write path/to/file.py:{function_name}"
-        )
-    if not module_name.endswith(".py"):
-        hint = f'`python -c "import {module_name}"` shows where'
-    elif "relative import" in str(error):
-        hint = f"for a file of a package, write package.module:{function_name}"
-    else:
-        hint = f"`python {module_name}` shows where"
-    cause = f"{type(error).__name__}: {first_line(error)}"
-    return f"{module_name} cannot be imported: {cause}; {hint}"
-
-
-def import_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise LoadError(f"there is no file {path}; write its path relative to this folder")
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec  # because the name ends in .py
-    assert spec.loader
-    sys.path.insert(0, str(path.parent.resolve()))  # so that it can import its neighbours
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module  # dataclasses look up their module there
-    spec.loader.exec_module(module)
-    return module
+        # The module itself is missing or a package that contains it, not one that it imports.
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing is not None and f"{module_name}.".startswith(f"{missing}."):
+            raise LoadError(
+                f"there is no module {missing!r}; run the check in the folder where "
+                f"`import {module_name}` works, or write path/to/file.py:{function_name}"
+            ) from error
+        if not module_name.endswith(".py"):
+            hint = f'`python -c "import {module_name}"` shows where'
+        elif "relative import" in str(error):
+            hint = f"for a file of a package, write package.module:{function_name}"
+        else:
+            hint = f"`python {module_name}` shows where"
+        cause = f"{type(error).__name__}: {first_line(error)}"
+        raise LoadError(f"{module_name} cannot be imported: {cause}; {hint}") from error
 
 
 def first_line(error: object) -> str:
@@ -144,34 +130,38 @@ def describe(function: Callable[..., Any], settings: Settings) -> Interface:
         raise LoadError(f"mask {settings.mask!r}: expected one of {', '.join(MASKS)}")
     parameters = parameters_of(function)
     names = infer_names(parameters, settings)
+    positional = [name for name, p in parameters.items() if p.kind != p.KEYWORD_ONLY]
+    first_arguments = tuple(positional[: len(INPUTS)])
+    are_inputs = set(first_arguments) == {names.get(name) for name in INPUTS}
     is_module = hasattr(function, "named_parameters") and any(function.named_parameters())
     interface = Interface(
         names=names,
-        by_position=positional_inputs(parameters, names),
+        by_position=first_arguments if are_inputs else (),
         defaults={name: p.default for name, p in parameters.items() if p.default is not NO_DEFAULT},
         layer=read_layer(function) if is_module else None,
         libraries=(settings.library,) if settings.library else infer_libraries(function),
         mask=settings.mask,
     )
-    missing = missing_inputs(names)
+    # The argument `packed` includes all three inputs, and `packed_key` includes key and value.
+    required = () if "packed" in names else ("query",) if "packed_key" in names else INPUTS
+    missing = [name for name in required if name not in names]
     if missing and not interface.is_layer:
         raise LoadError(
             f"it takes ({', '.join(parameters)}), and attention takes query, key and value; "
             f"say which is which with --names {' '.join(f'{name}=...' for name in missing)}"
         )
-    import_library(interface.libraries[0])
+    library = interface.libraries[0]
+    if importlib.util.find_spec(library) is None:
+        raise LoadError(
+            f"{library} is not installed for {sys.executable}; run the check with the Python that "
+            "has it, or say with --library whose arrays the function takes"
+        )
+    try:
+        importlib.import_module(library)  # so that it does not count as time of the first call
+    except Exception as error:
+        cause = f"{type(error).__name__}: {first_line(error)}"
+        raise LoadError(f"{library} cannot be imported: {cause}") from error
     return interface
-
-
-def missing_inputs(names: Mapping[str, str]) -> list[str]:
-    """Return which of query, key and value the arguments with these names do not include.
-
-    The argument `packed` includes all three, and `packed_key` includes key and value.
-    """
-    if "packed" in names:
-        return []
-    required_names = ("query",) if "packed_key" in names else INPUTS
-    return [name for name in required_names if name not in names]
 
 
 def infer_names(parameters: Mapping[str, inspect.Parameter], settings: Settings) -> dict[str, str]:
@@ -181,21 +171,13 @@ def infer_names(parameters: Mapping[str, inspect.Parameter], settings: Settings)
     argument for a mask is taken to accept a bias as well, unless the settings say that its values
     keep or hide a key.
     """
-    names = match_names(parameters, settings)
-    if "mask" in names and settings.mask not in ("keep", "hide", "ones"):
-        names.setdefault("bias", names["mask"])
-    if not {*INPUTS, "x", "packed", "packed_key"} & names.keys():
-        names |= dict(zip(INPUTS, parameters, strict=False))
-    return names
-
-
-def match_names(parameters: Mapping[str, inspect.Parameter], settings: Settings) -> dict[str, str]:
-    """Return the argument names that are recognised, keyed by the names in `ARGUMENT_NAMES`."""
     names: dict[str, str] = {}
     for ours, candidates in ARGUMENT_NAMES.items():
-        theirs = first_match(candidates, parameters)
-        if theirs:
-            names[ours] = theirs
+        matches = [
+            name for candidate in candidates for name in parameters if name.lower() == candidate
+        ]
+        if matches:
+            names[ours] = matches[0]
     for abbreviation, theirs in settings.names.items():
         ours = ABBREVIATIONS.get(abbreviation, abbreviation)
         if ours not in ARGUMENT_NAMES:
@@ -203,30 +185,11 @@ def match_names(parameters: Mapping[str, inspect.Parameter], settings: Settings)
         if theirs not in parameters:
             raise LoadError(f"--names {ours}={theirs}: the arguments are {', '.join(parameters)}")
         names[ours] = theirs
+    if "mask" in names and settings.mask not in ("keep", "hide", "ones"):
+        names.setdefault("bias", names["mask"])
+    if not {*INPUTS, "x", "packed", "packed_key"} & names.keys():
+        names |= dict(zip(INPUTS, parameters, strict=False))
     return names
-
-
-def first_match(candidates: tuple[str, ...], parameters: Iterable[str]) -> str | None:
-    """Return the parameter that equals the earliest possible candidate, ignoring case, if any."""
-    for candidate in candidates:
-        for parameter in parameters:
-            if parameter.lower() == candidate:
-                return parameter
-    return None
-
-
-def import_library(library: str) -> None:
-    """Import a library, so that its import does not count as time of the first call."""
-    if importlib.util.find_spec(library) is None:
-        raise LoadError(
-            f"{library} is not installed for {sys.executable}; run the check with the Python that "
-            "has it, or say with --library whose arrays the function takes"
-        )
-    try:
-        importlib.import_module(library)
-    except Exception as error:
-        cause = f"{type(error).__name__}: {first_line(error)}"
-        raise LoadError(f"{library} cannot be imported: {cause}") from error
 
 
 def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
@@ -249,15 +212,6 @@ def parameters_of(function: Callable[..., Any]) -> dict[str, inspect.Parameter]:
     return dict(DEFAULT_PARAMETERS) if takes_only_var_arguments else by_name
 
 
-def positional_inputs(
-    parameters: Mapping[str, inspect.Parameter], names: Mapping[str, str]
-) -> tuple[str, ...]:
-    """Return the first three arguments, in order, if they are query, key and value; else ()."""
-    positional = [name for name, p in parameters.items() if p.kind != p.KEYWORD_ONLY]
-    first_arguments = tuple(positional[: len(INPUTS)])
-    return first_arguments if set(first_arguments) == {names.get(name) for name in INPUTS} else ()
-
-
 def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
     """Return the installed libraries whose arrays a function may take, the likeliest first.
 
@@ -267,9 +221,15 @@ def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
     while hasattr(function, "func"):  # a partial
         function = function.func
     function = inspect.unwrap(function)
-    library = defining_library(function)
-    if library:
-        return (library,)
+    if hasattr(function, "named_parameters"):  # a PyTorch module
+        return ("torch",)
+    module_name = getattr(function, "__module__", None) or type(function).__module__
+    package = module_name.partition(".")[0].replace("jaxlib", "jax")
+    if package in LIBRARIES:
+        return (package,)
+    # The module of PyTorch's built-in functions is not known, but their repr names torch.
+    if not hasattr(function, "__code__") and "torch" in repr(function):
+        return ("torch",)
     # A callable object has no globals; those of the module of its class are used.
     module_globals = getattr(function, "__globals__", None)
     namespace = module_globals or vars(sys.modules[type(function).__module__])
@@ -278,19 +238,6 @@ def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
     packages = [top_level_package(value) for value in (*used_values, *namespace.values())]
     candidates = dict.fromkeys(name for name in (*packages, "numpy") if name in LIBRARIES)
     return tuple(name for name in candidates if importlib.util.find_spec(name))
-
-
-def defining_library(function: Callable[..., Any]) -> str | None:
-    """Return the array library that defines a function or PyTorch module, if any."""
-    if hasattr(function, "named_parameters"):  # a PyTorch module
-        return "torch"
-    module_name = getattr(function, "__module__", None) or type(function).__module__
-    package = module_name.partition(".")[0].replace("jaxlib", "jax")
-    if package in LIBRARIES:
-        return package
-    is_built_in = not hasattr(function, "__code__")
-    # The module of PyTorch's built-in functions is not known, but their repr names torch.
-    return "torch" if is_built_in and "torch" in repr(function) else None
 
 
 def names_in_code(function: Any, namespace: Mapping[str, Any], depth: int = 2) -> list[str]:

@@ -1,17 +1,16 @@
 """Verdicts, and their report as text, for terminals and failing tests, and as JSON."""
 
+import contextlib
 import json
 from collections import Counter
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from textwrap import fill, indent
-from typing import Any
 
 from attention_docs.diagnosis.calling import Interface
-from attention_docs.diagnosis.cases import Case, Limits
+from attention_docs.diagnosis.cases import Case
 from attention_docs.diagnosis.comparing import Mistakes
-from attention_docs.diagnosis.mistakes import Mistake
 
 OK, NOT_SUPPORTED, ON_PURPOSE, WRONG = "ok", "not supported", "on purpose", "wrong"
 
@@ -92,20 +91,31 @@ def format_report(report: Report, verbose: bool = False) -> str:
     Args:
         verbose: whether to give the reason of every wrong and every unsupported case.
     """
+    wrong_features = report.features(WRONG)
+    ok_features = [name for name in report.features(OK) if name not in wrong_features]
     lines = [
         heading(report),
         *wrong_lines(report, verbose),
         *group_by_reason(ON_PURPOSE, report.verdicts_with(ON_PURPOSE)),
-        *ok_lines(report),
-        *unsupported_lines(report, verbose),
-        *note_lines(report),
-        totals(report),
+        *([f"{OK}: {', '.join(ok_features)}"] if ok_features else []),
     ]
-    return "\n".join(lines)
+    checked_features = report.features(OK, ON_PURPOSE, WRONG)
+    lacking = [name for name in report.features(NOT_SUPPORTED) if name not in checked_features]
+    if verbose:
+        lines += group_by_reason(NOT_SUPPORTED, report.verdicts_with(NOT_SUPPORTED))
+    elif lacking:
+        lines.append(f"not asked: {', '.join(lacking)} (--verbose says why)")
+    notes = {note for verdict in report.verdicts for note in verdict.notes}
+    lines += [f"note: {note}" for note in sorted(notes)]
+    return "\n".join([*lines, totals(report)])
 
 
 def wrong_lines(report: Report, verbose: bool) -> list[str]:
-    """Format what is wrong: reasons, fixes, the smallest failing call and missing features."""
+    """Format what is wrong: reasons, fixes, the smallest failing call and missing features.
+
+    Of the cases whose reason differs from the first one, those that a known mistake explains come
+    first, with their reasons. Of all others, only the names are listed, unless verbose.
+    """
     lines = []
     wrong = report.verdicts_with(WRONG)
     if wrong:
@@ -115,49 +125,17 @@ def wrong_lines(report: Report, verbose: bool) -> list[str]:
             lines += ["smallest failing call:", indent(report.example, INDENT)]
         if report.traceback:
             lines += ["where it raised:", report.traceback.rstrip()]
-        lines += other_reasons if verbose else other_wrong_cases(wrong)
+        others = [verdict for verdict in wrong if verdict.reason != wrong[0].reason]
+        if verbose:
+            lines += other_reasons
+        else:
+            lines += group_by_reason(WRONG, [verdict for verdict in others if verdict.mistakes])
+            unexplained = [verdict.case.name for verdict in others if not verdict.mistakes]
+            if unexplained:
+                lines.append(f"also {WRONG} (--verbose says how):\n{case_list(unexplained)}")
     if report.missing:
         lines.append(f"{WRONG}: required, but not checked: {', '.join(report.missing)}")
     return lines
-
-
-def other_wrong_cases(wrong_verdicts: list[Verdict]) -> list[str]:
-    """Format the wrong cases whose reason differs from the reason of the first one.
-
-    The cases that a known mistake explains come first, with their reasons. Of all others, only the
-    names are listed.
-    """
-    first_reason = wrong_verdicts[0].reason
-    verdicts = [verdict for verdict in wrong_verdicts if verdict.reason != first_reason]
-    lines = group_by_reason(WRONG, [verdict for verdict in verdicts if verdict.mistakes])
-    unexplained_cases = [verdict.case.name for verdict in verdicts if not verdict.mistakes]
-    if unexplained_cases:
-        lines.append(f"also {WRONG} (--verbose says how):\n{case_list(unexplained_cases)}")
-    return lines
-
-
-def ok_lines(report: Report) -> list[str]:
-    """Format a line of the features that have right cases and no wrong one, if there are any."""
-    wrong_features = report.features(WRONG)
-    features = [feature for feature in report.features(OK) if feature not in wrong_features]
-    return [f"{OK}: {', '.join(features)}"] if features else []
-
-
-def unsupported_lines(report: Report, verbose: bool) -> list[str]:
-    """Format the unsupported cases with their reasons if verbose, else the unsupported features."""
-    if verbose:
-        return group_by_reason(NOT_SUPPORTED, report.verdicts_with(NOT_SUPPORTED))
-    checked_features = report.features(OK, ON_PURPOSE, WRONG)
-    features = [
-        feature for feature in report.features(NOT_SUPPORTED) if feature not in checked_features
-    ]
-    return [f"not asked: {', '.join(features)} (--verbose says why)"] if features else []
-
-
-def note_lines(report: Report) -> list[str]:
-    """Format each side effect of the calls, such as a warning, once."""
-    notes = {note for verdict in report.verdicts for note in verdict.notes}
-    return [f"note: {note}" for note in sorted(notes)]
 
 
 def heading(report: Report) -> str:
@@ -170,15 +148,7 @@ def heading(report: Report) -> str:
         labels.append("always causal")
     if interface.output_item is not None:
         labels.append(f"output: item {interface.output_item!r}")
-    labels += limit_labels(interface.limits)
-    if interface.mask:
-        labels.append(f"mask{mask_shape_label(interface)}: {MASK_LABELS[interface.mask]}")
-    return f"{report.target} ({', '.join(labels)})"
-
-
-def limit_labels(limits: Limits) -> list[str]:
-    """Format each limit on the sizes of the arrays that a function accepts."""
-    labels = []
+    limits = interface.limits
     if limits.equal_widths:
         labels.append("only d_v = d_k")
     if limits.equal_lengths:
@@ -187,14 +157,11 @@ def limit_labels(limits: Limits) -> list[str]:
         labels.append(f"only widths such as {limits.widths[0]}")
     if limits.multiple > 1:
         labels.append(f"only lengths in multiples of {limits.multiple}")
-    return labels
-
-
-def mask_shape_label(interface: Interface) -> str:
-    """Format the shape of a mask; "" if it may have any shape that broadcasts to the scores."""
-    if interface.takes_key_mask:
-        return " (b, n)"
-    return " (b, h, m, n)" if interface.needs_full_masks else ""
+    if interface.mask:
+        shape = " (b, h, m, n)" if interface.needs_full_masks else ""  # any that broadcasts
+        shape = " (b, n)" if interface.takes_key_mask else shape
+        labels.append(f"mask{shape}: {MASK_LABELS[interface.mask]}")
+    return f"{report.target} ({', '.join(labels)})"
 
 
 def group_by_reason(status: str, verdicts: list[Verdict]) -> list[str]:
@@ -220,14 +187,9 @@ def fixes(verdicts: list[Verdict]) -> list[str]:
     mistakes = {mistake for verdict in verdicts for mistake in verdict.mistakes}
     lines = []
     for mistake in sorted(mistakes, key=lambda mistake: mistake.name):
-        lines += [f"fix {mistake.summary}:", *fix_lines(mistake)]
+        url = page_url(mistake.address)  # "" if the page cannot be linked
+        lines += [f"fix {mistake.summary}:", *(f"{INDENT}{x}" for x in (mistake.fix, url) if x)]
     return lines
-
-
-def fix_lines(mistake: Mistake) -> list[str]:
-    """Format the line that fixes a mistake, and the page that explains it if it can be linked."""
-    url = page_url(mistake.address)
-    return [f"{INDENT}{line}" for line in (mistake.fix, url) if line]
 
 
 def totals(report: Report) -> str:
@@ -239,39 +201,23 @@ def totals(report: Report) -> str:
 
 
 def page_url(address: str) -> str:
-    """Return the URL of a page of the site.
+    """Return the URL of a page of the site, given by its path below `docs/` and perhaps an anchor.
 
-    If the site's address is unknown, it is the path of the page in a clone of the repository, or
-    "" if the package is installed without one.
-
-    Args:
-        address: the path of the page below `docs/`, with or without an anchor.
+    The site is on GitHub Pages, beside the repository that the package's metadata names. Without
+    any, it is the path in a clone, or "" if the package is installed without one.
     """
     page, _, anchor = address.partition("#")
-    site = site_address()
-    if site is None:
-        repository = Path(__file__).parents[2]
-        is_in_clone = (repository / "docs" / page).is_file()
-        return f"docs/{address}" if is_in_clone else ""
-    url = f"{site}{page.removesuffix('.md')}/"
-    return f"{url}#{anchor}" if anchor else url
-
-
-def site_address() -> str | None:
-    """Derive the address on GitHub Pages from the repository's, which `scripts/repository` sets.
-
-    Return None if the package is not installed or its metadata has no repository.
-    """
-    try:
+    urls = []
+    with contextlib.suppress(metadata.PackageNotFoundError):
         urls = metadata.metadata("attention-docs").get_all("Project-URL") or []
-    except metadata.PackageNotFoundError:
-        return None
     for label_and_url in urls:  # such as "Repository, https://github.com/owner/name"
-        label, _, url = label_and_url.partition(", ")
+        label, _, repository = label_and_url.partition(", ")
         if label == "Repository":
-            owner, name = url.rstrip("/").split("/")[-2:]
-            return f"https://{owner.lower()}.github.io/{name}/"
-    return None
+            owner, name = repository.rstrip("/").split("/")[-2:]
+            url = f"https://{owner.lower()}.github.io/{name}/{page.removesuffix('.md')}/"
+            return f"{url}#{anchor}" if anchor else url
+    is_in_clone = (Path(__file__).parents[2] / "docs" / page).is_file()
+    return f"docs/{address}" if is_in_clone else ""
 
 
 def as_github_annotation(report: Report) -> str:
@@ -305,26 +251,25 @@ def as_json(report: Report) -> str:
             "checked": report.features(OK, ON_PURPOSE),
             "not checked": report.missing,
             "example": report.example,
-            "cases": [verdict_as_dict(verdict) for verdict in report.verdicts],
+            "cases": [
+                {
+                    "case": verdict.case.name,
+                    "feature": verdict.case.feature,
+                    "status": verdict.status,
+                    "reason": verdict.reason,
+                    "notes": list(verdict.notes),
+                    "mistakes": [
+                        {
+                            "name": mistake.name,
+                            "fix": mistake.fix,
+                            "address": page_url(mistake.address),
+                        }
+                        for mistake in verdict.mistakes
+                    ],
+                }
+                for verdict in report.verdicts
+            ],
         },
         indent=1,
         ensure_ascii=False,
     )
-
-
-def verdict_as_dict(verdict: Verdict) -> dict[str, Any]:
-    return {
-        "case": verdict.case.name,
-        "feature": verdict.case.feature,
-        "status": verdict.status,
-        "reason": verdict.reason,
-        "notes": list(verdict.notes),
-        "mistakes": [
-            {
-                "name": mistake.name,
-                "fix": mistake.fix,
-                "address": page_url(mistake.address),
-            }
-            for mistake in verdict.mistakes
-        ],
-    }

@@ -43,35 +43,28 @@ def smallest_failing_case(
         return case
 
     def fails_likewise(smaller_case: Case) -> bool:
+        """Whether it raises the same error, or also has problems, a wrong shape or wrong numbers.
+
+        Wrong numbers must not be too small to show.
+        """
         smaller_outcome = worker.run(smaller_case, interface)
-        return is_same_failure(case, outcome, smaller_case, smaller_outcome, interface)
+        if outcome.failure or outcome.problems:
+            return (
+                smaller_outcome.failure == outcome.failure
+                and smaller_outcome.problems == outcome.problems
+            )
+        if smaller_outcome.failure:
+            return False
+        if shape_problem(case, outcome.results, interface):
+            return bool(shape_problem(smaller_case, smaller_outcome.results, interface))
+        if np.abs(smaller_case.expected()["output"]).max() <= SMALLEST_SHOWN:
+            return False
+        return not is_right(smaller_case, smaller_outcome, interface)
 
     smallest_case = case
     while failing_case := next(filter(fails_likewise, smaller_cases(smallest_case)), None):
         smallest_case = failing_case
     return smallest_case
-
-
-def is_same_failure(
-    case: Case, outcome: Outcome, smaller_case: Case, smaller_outcome: Outcome, interface: Interface
-) -> bool:
-    """Whether a smaller case fails in the same way as a failing case.
-
-    Both raise the same error or have the same problems, or both results have a wrong shape, or both
-    have wrong numbers, of which those of the smaller case are not too small to show.
-    """
-    if outcome.failure or outcome.problems:
-        return (
-            smaller_outcome.failure == outcome.failure
-            and smaller_outcome.problems == outcome.problems
-        )
-    if smaller_outcome.failure:
-        return False
-    if shape_problem(case, outcome.results, interface):
-        return bool(shape_problem(smaller_case, smaller_outcome.results, interface))
-    if np.abs(smaller_case.expected()["output"]).max() <= SMALLEST_SHOWN:
-        return False
-    return not is_right(smaller_case, smaller_outcome, interface)
 
 
 def smaller_cases(case: Case) -> Iterator[Case]:
@@ -84,25 +77,14 @@ def smaller_cases(case: Case) -> Iterator[Case]:
             yield replace(case, call=replace(call, **no_option))
     if call.is_causal and case.feature != "causal":  # a case of causal masks stays causal
         yield replace(case, call=replace(call, is_causal=False))
-    for axis, size in axis_sizes(call).items():
-        for smaller_size in sorted({1, size // 2, size - 1}):
-            if 0 < smaller_size < size:
-                yield replace(case, call=shortened(call, axis, smaller_size))
-
-
-def axis_sizes(call: Call) -> dict[str, int]:
-    """Return the sizes of the axes that can be shortened, by the letters of `shortened`.
-
-    With grouped heads, the axis of heads is left out, because the number of query heads must stay a
-    multiple of the number of key heads.
-    """
     b, h, m, d_k = call.query.shape
-    n, d_v = call.value.shape[-2:]
-    sizes = {"b": b, "h": h, "m": m, "n": n, "d": d_k, "v": d_v}
-    has_grouped_heads = h != call.key.shape[1]
-    if has_grouped_heads:
-        del sizes["h"]
-    return sizes
+    key_heads, n, d_v = call.value.shape[1:]
+    for axis, size in {"b": b, "h": h, "m": m, "n": n, "d": d_k, "v": d_v}.items():
+        # The number of query heads must stay a multiple of the number of key heads.
+        if axis != "h" or key_heads == h:
+            for smaller_size in sorted({1, size // 2, size - 1}):
+                if 0 < smaller_size < size:
+                    yield replace(case, call=shortened(call, axis, smaller_size))
 
 
 def shortened(call: Call, axis: str, size: int) -> Call:
@@ -147,39 +129,23 @@ def example_code(target: str, case: Case, outcome: Outcome, interface: Interface
         module_name = Path(module).stem if module.endswith(".py") else module
         lines.append(f"from {module_name} import {function}")
     for name, array in arrays.items():
-        lines.append(f"{name} = {array_code(array, constructor, case.dtype or interface.dtype)}")
+        # `inf` and `nan` are not literals of Python.
+        numbers = str(array.tolist()).replace("inf", 'float("inf")').replace("nan", 'float("nan")')
+        # The elements of a boolean array imply its dtype.
+        library_alias = constructor.partition(".")[0]
+        dtype = f", dtype={library_alias}.{case.dtype or interface.dtype}"
+        lines.append(f"{name} = {constructor}({numbers}{'' if array.dtype == bool else dtype})")
     if case.is_strided:
         lines.append("# each array a transposed view, which is not contiguous")
+    # Other arguments, such as the module of transformers, are left out.
+    keywords = [
+        f"{name}={name if name in arrays else repr(value)}"
+        for name, value in arguments.items()
+        if name in arrays or isinstance(value, int | float | tuple | None)
+    ]
     comment = describe_outcome(case, outcome, interface)
-    lines.append(f"{function}({arguments_code(arguments)})  # {comment}")
+    lines.append(f"{function}({', '.join(keywords)})  # {comment}")
     return "\n".join(lines)
-
-
-def arguments_code(arguments: dict[str, Any]) -> str:
-    """Return code that passes arrays as variables of the same names, and literals.
-
-    Other arguments, such as the module of transformers, are left out.
-    """
-    keywords = []
-    for name, value in arguments.items():
-        if isinstance(value, np.ndarray):
-            keywords.append(f"{name}={name}")
-        elif isinstance(value, int | float | tuple | None):
-            keywords.append(f"{name}={value!r}")
-    return ", ".join(keywords)
-
-
-def array_code(array: Array, constructor: str, dtype: str) -> str:
-    """Return code that creates an array with a constructor such as `np.array`.
-
-    The dtype of a boolean array is left out, because its elements imply it.
-    """
-    # `inf` and `nan` are not literals of Python.
-    numbers = str(array.tolist()).replace("inf", 'float("inf")').replace("nan", 'float("nan")')
-    if array.dtype == bool:
-        return f"{constructor}({numbers})"
-    library_alias = constructor.partition(".")[0]
-    return f"{constructor}({numbers}, dtype={library_alias}.{dtype})"
 
 
 def describe_outcome(case: Case, outcome: Outcome, interface: Interface) -> str:

@@ -255,7 +255,18 @@ def run_case(
         except UnsupportedError as error:
             outcome = Outcome(failure=str(error), kind="unsupported")
         except (Exception, SystemExit) as error:
-            outcome = failed_outcome(error)
+            frames = traceback.extract_tb(error.__traceback__)
+            our_folder = os.path.dirname(__file__)
+            their_frames = [frame for frame in frames if not frame.filename.startswith(our_folder)]
+            last_line = (their_frames[-1].line or "") if their_frames else ""
+            is_refusal = last_line.startswith(("raise ", "assert ")) or isinstance(
+                error, NotImplementedError
+            )
+            outcome = Outcome(
+                failure=f"it raised {type(error).__name__}: {loading.first_line(error)}",
+                kind="refused" if is_refusal else "raised",
+                traceback="".join(traceback.format_list(their_frames[-MOST_FRAMES:])),
+            )
     sys.stdout.flush()
     sys.stderr.flush()
     notes = list(outcome.notes)
@@ -266,24 +277,6 @@ def run_case(
         for warning in caught_warnings
     ]
     return replace(outcome, notes=tuple(dict.fromkeys(notes)))
-
-
-def failed_outcome(error: BaseException) -> Outcome:
-    """Return the outcome of a call that raised an error.
-
-    The error is a refusal of the case if it was raised by a `raise` or `assert` statement outside
-    this package, or is a NotImplementedError.
-    """
-    frames = traceback.extract_tb(error.__traceback__)
-    our_folder = os.path.dirname(__file__)
-    their_frames = [frame for frame in frames if not frame.filename.startswith(our_folder)]
-    last_line = (their_frames[-1].line or "") if their_frames else ""
-    is_refusal = last_line.startswith(("raise ", "assert "))
-    return Outcome(
-        failure=f"it raised {type(error).__name__}: {loading.first_line(error)}",
-        kind="refused" if is_refusal or isinstance(error, NotImplementedError) else "raised",
-        traceback="".join(traceback.format_list(their_frames[-MOST_FRAMES:])),
-    )
 
 
 def call_function(function: Callable[..., Any], case: Case, interface: Interface) -> Outcome:
@@ -301,7 +294,14 @@ def call_function(function: Callable[..., Any], case: Case, interface: Interface
     input_names = [
         name for name, value in values.items() if isinstance(value, np.ndarray) and name != out_name
     ]
-    returned, changed_names = call_and_compare(function, arguments, input_names, interface)
+    # Copies, because the NumPy array of a PyTorch tensor in float64 shares its memory.
+    original_inputs = {name: libraries.to_numpy(arguments[name]).copy() for name in input_names}
+    returned = call_by_position(function, arguments, interface)
+    changed_names = [
+        name
+        for name, original in original_inputs.items()
+        if not np.array_equal(original, libraries.to_numpy(arguments[name]), equal_nan=True)
+    ]
     if interface.is_required("out") and returned is None:
         returned = arguments[out_name]
     output, item = find_output(returned, case, interface)
@@ -315,24 +315,6 @@ def call_function(function: Callable[..., Any], case: Case, interface: Interface
     axes = calling.LAYER_AXES if interface.is_layer else calling.AXES
     result = calling.from_layout(libraries.to_numpy(output), interface.output_layout, axes)
     return Outcome({"output": result}, problems=tuple(problems), notes=tuple(notes), item=item)
-
-
-def call_and_compare(
-    function: Callable[..., Any],
-    arguments: dict[str, Any],
-    input_names: list[str],
-    interface: Interface,
-) -> tuple[Any, list[str]]:
-    """Return what a call returns, and the names of the inputs that it changes in place."""
-    # Copies, because the NumPy array of a PyTorch tensor in float64 shares its memory.
-    original_inputs = {name: libraries.to_numpy(arguments[name]).copy() for name in input_names}
-    returned = call_by_position(function, arguments, interface)
-    changed_names = [
-        name
-        for name, original in original_inputs.items()
-        if not np.array_equal(original, libraries.to_numpy(arguments[name]), equal_nan=True)
-    ]
-    return returned, changed_names
 
 
 def dtype_or_device_mismatches(output: Any, argument: Any) -> list[str]:
