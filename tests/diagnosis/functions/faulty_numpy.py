@@ -7,19 +7,9 @@ import numpy as np
 from tests.diagnosis.functions import scaled_scores, softmax
 
 
-def wrong_root(q, k, v):
-    """Divides by d_k instead of its root. [divided_by_d_k]"""
-    return softmax(q @ np.swapaxes(k, -1, -2) / k.shape[-1]) @ v
-
-
 def scale_of_values(q, k, v):
     """Divides by the root of the width of the values. [divided_by_root_of_d_v]"""
     return softmax(q @ np.swapaxes(k, -1, -2) / math.sqrt(v.shape[-1])) @ v
-
-
-def unscaled(q, k, v):
-    """Forgets the scale. [not_scaled]"""
-    return softmax(q @ np.swapaxes(k, -1, -2)) @ v
 
 
 def scale_by_length(q, k, v):
@@ -78,24 +68,6 @@ def mask_multiplied(q, k, v, mask=None):
     """Multiplies the scores by the mask. [mask_multiplies_scores]"""
     scores = scaled_scores(q, k)
     return softmax(scores if mask is None else scores * mask) @ v
-
-
-def masked_late(q, k, v, mask=None):
-    """Applies the mask after the softmax. [mask_after_softmax]"""
-    weights = softmax(scaled_scores(q, k))
-    return (weights if mask is None else weights * mask) @ v
-
-
-def hides_with_ten(q, k, v, mask=None):
-    """Hides with -10 instead of minus infinity. [a hidden key has a weight]"""
-    scores = scaled_scores(q, k)
-    return softmax(scores if mask is None else np.where(mask, scores, -10.0)) @ v
-
-
-def hides_with_tiny(q, k, v, mask=None):
-    """Hides with the smallest positive float, which is about zero. [mask_multiplies_scores]"""
-    scores = scaled_scores(q, k)
-    return softmax(scores if mask is None else np.where(mask, scores, np.finfo(float).tiny)) @ v
 
 
 def first_head_mask(q, k, v, mask=None):
@@ -181,16 +153,6 @@ def divided_by_scale(q, k, v, scale=None):
     """Divides by the scale. [divided_by_scale]"""
     scores = q @ np.swapaxes(k, -1, -2)
     return softmax(scores / scale if scale else scaled_scores(q, k)) @ v
-
-
-def window_left_only(q, k, v, window=None):
-    """Loses the right bound of the window. [window_right_ignored]"""
-    scores = scaled_scores(q, k)
-    if window is not None:
-        distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
-        left = np.inf if window[0] is None else window[0]
-        scores = np.where(distance >= -left, scores, -np.inf)
-    return softmax(scores) @ v
 
 
 def window_right_too_narrow(q, k, v, window=None):
@@ -282,20 +244,6 @@ def einsum_over_queries(q, k, v):
     return np.einsum("bhmn,bhmd->bhnd", weights, weights @ v)
 
 
-def output_not_rescaled(q, k, v):
-    """Rescales the running sum by each new maximum, but not the output. [blocks of keys]"""
-    total, output = 0.0, 0.0
-    maximum = np.full((*q.shape[:-1], 1), -np.inf)
-    for start in range(0, k.shape[-2], 16):
-        scores = scaled_scores(q, k[..., start : start + 16, :])
-        new = np.maximum(maximum, scores.max(axis=-1, keepdims=True))
-        powers = np.exp(scores - new)
-        total = total * np.exp(maximum - new) + powers.sum(axis=-1, keepdims=True)
-        output = output + powers @ v[..., start : start + 16, :]
-        maximum = new
-    return output / total
-
-
 def backwards_in_blocks(q, k, v, causal=False):
     """Begins with the last block, where queries that see no key subtract infinity from itself. [is nan; expected]"""
     total, output, n = 0.0, 0.0, k.shape[-2]
@@ -324,27 +272,10 @@ def causal_in_whole_blocks(q, k, v, causal=False):
     return softmax(scores) @ v
 
 
-def groups_by_reshape(q, k, v):
-    """Reshapes query heads to (group, key head) instead of (key head, group). [heads_tiled]"""
-    (b, h, m, d), heads = q.shape, k.shape[1]
-    grouped = q.reshape(b, h // heads, heads, m, d)
-    scores = np.einsum("bghmd,bhnd->bghmn", grouped, k) * d**-0.5
-    return np.einsum("bghmn,bhnd->bghmd", softmax(scores), v).reshape(b, h, m, -1)
-
-
 def root_of_heads_of_layout(q, k, v):
     """Divides by the root of axis -2, which are the heads in (b, n, h, d). [divided_by_root_of_heads]"""
     scores = np.einsum("bmhd,bnhd->bhmn", q, k) / math.sqrt(q.shape[-2])
     return np.einsum("bhmn,bnhd->bmhd", softmax(scores), v)
-
-
-def infinite_in_half(q, k, v, mask=None):
-    """Multiplies the mask's complement by -1e9, which is infinite in float16. [mask_times_infinity]"""
-    scores = scaled_scores(q, k)
-    with np.errstate(invalid="ignore", over="ignore"):
-        if mask is not None:
-            scores = scores + (1 - mask).astype(q.dtype) * np.float64(-1e9).astype(q.dtype)
-        return softmax(scores) @ v
 
 
 def half_open_window(q, k, v, window_size=(-1, -1)):
@@ -384,29 +315,12 @@ def keeps_keys(q, k, v, cache=Cache()):  # noqa: B008 -- the fault
     return softmax(scaled_scores(q, k)) @ v
 
 
-CAUSAL = np.tri(64, dtype=bool)
-
-
-def short_buffer(q, k, v, causal=False):
-    """Keeps a causal mask for at most 64 positions. [ValueError]"""
-    scores, (m, n) = scaled_scores(q, k), (q.shape[-2], k.shape[-2])
-    return softmax(np.where(CAUSAL[:m, :n], scores, -np.inf) if causal else scores) @ v
-
-
 def unpacked_in_other_order(x, W_qkv, W_o, num_heads):
     """Unpacks the keys before the queries. [query_and_key_weights_swapped]"""
     b, n, d = x.shape
     rows = (x @ W_qkv).reshape(b, n, 3, num_heads, -1)
     k, q, v = np.moveaxis(rows, 2, 0).swapaxes(2, 3)
     return (softmax(scaled_scores(q, k)) @ v).swapaxes(1, 2).reshape(b, n, d) @ W_o
-
-
-def layer_with_root_of_model(x, w_q, w_k, w_v, w_o, n_heads):
-    """Divides by the root of the embedding's width. [divided_by_root_of_d_model]"""
-    b, n, d = x.shape
-    q, k, v = ((x @ w).reshape(b, n, n_heads, -1).swapaxes(1, 2) for w in (w_q, w_k, w_v))
-    weights = softmax(q @ k.swapaxes(-1, -2) / math.sqrt(d))
-    return (weights @ v).swapaxes(1, 2).reshape(b, n, d) @ w_o
 
 
 def padding_zeroes_values(q, k, v, key_padding_mask=None):
@@ -422,18 +336,6 @@ def bottom_right_off_by_one(q, k, v, causal=False):
     m, n = scores.shape[-2:]
     visible = np.tri(m, n, n - m + 1, dtype=bool) | (not causal)
     return softmax(np.where(visible, scores, -np.inf)) @ v
-
-
-def window_wider_with_more_keys(q, k, v, window=None):
-    """Shows one key too many on the left if there are more keys. [window_left_too_wide]"""
-    scores = scaled_scores(q, k)
-    (m, n), (left, right) = scores.shape[-2:], window or (None, None)
-    distance = np.arange(n) - np.arange(m)[:, None]
-    if left is not None:
-        scores = np.where(distance >= -left - (n > m), scores, -np.inf)
-    if right is not None:
-        scores = np.where(distance <= right, scores, -np.inf)
-    return softmax(scores) @ v
 
 
 def bias_of_other_heads(q, k, v, bias=None):

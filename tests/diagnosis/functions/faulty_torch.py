@@ -18,15 +18,6 @@ def half_mask(q, k, v, attn_mask=None):
     return scores.softmax(-1) @ v
 
 
-def mixed_precision(q, k, v, is_causal=False):
-    """Adds a causal mask of float32, which raises for arrays of 16 bits. [RuntimeError]"""
-    scores = scaled_scores(q, k)
-    if is_causal:
-        hidden = torch.ones(q.size(-2), k.size(-2), dtype=torch.bool).triu(1)
-        scores = scores + torch.zeros(scores.shape[-2:]).masked_fill(hidden, float("-inf"))
-    return scores.softmax(-1) @ v
-
-
 def scaled_in_place(q, k, v):
     """Scales the caller's queries in place. [changes its input]"""
     q *= q.size(-1) ** -0.5
@@ -36,11 +27,6 @@ def scaled_in_place(q, k, v):
 def detached(q, k, v):
     """Detaches the weights, so queries and keys have no gradient. [gradient of q]"""
     return scaled_scores(q, k).softmax(-1).detach() @ v
-
-
-def no_grad_keys(q, k, v):
-    """Detaches the keys. [gradient of k]"""
-    return scaled_scores(q, k.detach()).softmax(-1) @ v
 
 
 class WrongBackward(torch.autograd.Function):
@@ -98,14 +84,6 @@ def train_dropout(q, k, v, p=0.2):
     return F.dropout(weights, p) @ v
 
 
-def interleaved_groups(query, key, value, enable_gqa=False):
-    """Repeats key heads in tiled order. [heads_tiled]"""
-    group = query.size(1) // key.size(1)
-    return F.scaled_dot_product_attention(
-        query, key.repeat(1, group, 1, 1), value.repeat(1, group, 1, 1)
-    )
-
-
 def padding_inverted(q, k, v, key_padding_mask=None, is_causal=False):
     """Inverts the padding mask, but only beside a causal mask. [the mask is the first wrong step]"""
     scores = scaled_scores(q, k)
@@ -148,21 +126,6 @@ class SplitWrong(Layer):
         return x.reshape(x.size(0), self.num_heads, -1, self.head_dim)
 
 
-class MergeWrong(Layer):
-    """Merges heads without the transpose. [heads_merged_without_transpose]"""
-
-    def merge(self, x):
-        return x.reshape(x.size(0), x.size(2), -1)
-
-
-class WidthScale(Layer):
-    """Divides by the root of the width. [divided_by_root_of_d_model]"""
-
-    def __init__(self):
-        super().__init__()
-        self.scale = (self.num_heads * self.head_dim) ** -0.5
-
-
 class NoOutput(Layer):
     """Returns the heads without their projection. [no_output_projection]"""
 
@@ -172,6 +135,4 @@ class NoOutput(Layer):
 
 
 layer_split_wrong = SplitWrong()
-layer_merge_wrong = MergeWrong()
-layer_width_scale = WidthScale()
 layer_no_output = NoOutput()

@@ -48,14 +48,6 @@ def two_dimensions(Q, K, V):
     return powers / powers.sum(axis=1)[:, None] @ V
 
 
-def heads_third(q, k, v, causal=False):
-    """Takes (b, n, h, d)."""
-    scores = np.einsum("bmhd,bnhd->bhmn", q, k) * q.shape[-1] ** -0.5
-    if causal:
-        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
-    return np.einsum("bhmn,bnhd->bmhd", softmax(scores), v)
-
-
 def weights_first(q, k, v):
     """Returns weights and output, in this order."""
     weights = softmax(scaled_scores(q, k))
@@ -195,20 +187,6 @@ class Attention:
 object_with_call = Attention()
 
 
-def causal_blocks(q, k, v, causal=False):
-    """Skips the blocks of keys that a causal mask hides."""
-    rows = []
-    for start in range(0, q.shape[-2], 16):
-        stop = min(start + 16, q.shape[-2])
-        seen = min(stop, k.shape[-2]) if causal else k.shape[-2]
-        scores = scaled_scores(q[..., start:stop, :], k[..., :seen, :])
-        if causal:
-            visible = np.arange(seen) <= np.arange(start, stop)[:, None]
-            scores = np.where(visible, scores, -np.inf)
-        rows.append(softmax(scores) @ v[..., :seen, :])
-    return np.concatenate(rows, axis=-2)
-
-
 def grouped_by_einsum(q, k, v):
     """Shares key heads by an axis of groups, without repeating them."""
     (b, m, h, d), heads = q.shape, k.shape[2]
@@ -223,13 +201,6 @@ def keyword_arguments(q, k, v, **options):
     if options.get("causal"):
         scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
     return softmax(scores) @ v
-
-
-def with_log_sum(q, k, v):
-    """Returns the output and the logarithms of the sums."""
-    scores = scaled_scores(q, k)
-    sums = np.log(np.exp(scores - scores.max(axis=-1, keepdims=True)).sum(axis=-1))
-    return softmax(scores) @ v, sums + scores.max(axis=-1)
 
 
 def additive_only(q, k, v, attn_mask=None):
@@ -253,13 +224,6 @@ def centred_keys(q, k, v):
     return softmax(scaled_scores(q, k - k.mean(axis=-2, keepdims=True))) @ v
 
 
-def in_logarithms(q, k, v):
-    """Normalises by subtracting the logarithm of the sum."""
-    scores = scaled_scores(q, k)
-    maximum = scores.max(axis=-1, keepdims=True)
-    return np.exp(scores - maximum - np.log(np.exp(scores - maximum).sum(-1, keepdims=True))) @ v
-
-
 def tokens_first(q, k, v):
     """Takes (n, h, d), as packed sequences do."""
     weights = softmax(np.einsum("mhd,nhd->hmn", q, k) * q.shape[-1] ** -0.5)
@@ -277,16 +241,6 @@ def full_masks(q, k, v, mask=None, is_causal=False):
             scores = np.where(np.tri(*scores.shape, dtype=bool), scores, -np.inf)
         output[i, j] = softmax(scores) @ v[i, j]
     return output
-
-
-def folded_groups(q, k, v, is_causal=False):
-    """Folds a group of heads into the rows, and repeats the causal mask for them."""
-    m, n = q.shape[2], k.shape[2]
-    scores = scaled_scores(q.reshape(*k.shape[:2], -1, q.shape[-1]), k)
-    if is_causal:
-        causal = np.tile(np.tri(m, n, dtype=bool), (q.shape[1] // k.shape[1], 1))
-        scores = np.where(causal, scores, -np.inf)
-    return (softmax(scores) @ v).reshape(*q.shape[:-1], -1)
 
 
 def reciprocal_softcap(q, k, v, softcap=None):
