@@ -97,18 +97,11 @@ class Interface:
 
     @property
     def output_layout(self) -> str:
-        """The layout of the output.
-
-        It is the layout of the arguments, except for the functions of the package transformers,
-        whose first argument is a module: they return (b, n, h, d).
-        """
+        """The layout of the output; functions of the package transformers return (b, n, h, d)."""
         return "bnhd" if "module" in self.names else self.layout
 
     def default(self, name: str) -> Any:
-        """Return the default of an argument, given by our name for it.
-
-        It is `NO_DEFAULT` if the argument is required, and None if there is no such argument.
-        """
+        """Return the default of an argument; `NO_DEFAULT` if required, None if it is lacking."""
         return self.defaults.get(self.names[name], NO_DEFAULT) if name in self.names else None
 
     def is_required(self, name: str) -> bool:
@@ -128,12 +121,8 @@ def to_layout(array: Array, layout: str) -> Array:
 
 
 def from_layout(array: Array, layout: str, axes: str = AXES) -> Array:
-    """Convert a result in a layout to (b, h, n, d) or other axes; the inverse of `to_layout`.
-
-    A result with another number of axes than the layout is returned unchanged, so that
-    `shape_problem` reports it.
-    """
-    if array.ndim != len(layout):
+    """Convert a result in a layout to (b, h, n, d) or other axes; the inverse of `to_layout`."""
+    if array.ndim != len(layout):  # `shape_problem` will report it
         return array
     missing_axes = tuple(i for i, axis in enumerate(axes) if axis not in layout)
     transposed = array.transpose([layout.index(axis) for axis in axes if axis in layout])
@@ -146,11 +135,7 @@ def axes_of(shape: tuple[int, ...]) -> str:
 
 
 def mask_to_layout(mask: Array, layout: str) -> Array:
-    """Return a mask that broadcasts to the scores in a layout.
-
-    If the layout has both batch and heads, the mask has all axes of the scores, some of length 1.
-    Otherwise a mask per sequence loses its axis of heads, which has length 1.
-    """
+    """Return a mask that broadcasts to the scores in a layout."""
     if layout in ("bhnd", "bnhd"):
         return mask.reshape((1,) * (4 - mask.ndim) + mask.shape)
     return mask[:, 0] if mask.ndim == 4 else mask

@@ -123,10 +123,7 @@ def expected_steps(call: Call) -> AttentionSteps:
 
 
 def attention_options(call: Call) -> dict[str, Any]:
-    """Return the options of a call as keyword arguments of `attention_steps`.
-
-    Its `attn_mask` is the boolean mask or the bias of the call, which no case has both of.
-    """
+    """Return the options of a call, which has no mask beside a bias, for `attention_steps`."""
     mask = call.bias if call.mask is None else recipe.padded_mask(call)
     is_causal = call.is_causal
     if mask is not None and is_causal:  # `attention_steps` takes only one of the two
@@ -157,10 +154,7 @@ def output_gradient(call: Call) -> Array:
 
 
 def irregular_array(*shape: int, start: float) -> Array:
-    """Return an array of multiples of 1/4 in [-2, 2]: a sine wave that starts at a phase, rounded.
-
-    The numbers look random, are the same in each run, and are exact in every dtype.
-    """
+    """Return multiples of 1/4 in [-2, 2], exact in every dtype: a rounded sine from a phase."""
     wave: Array = 8 * np.sin(start + 1.3 * np.arange(np.prod(shape)))
     return wave.round().reshape(shape) / 4
 
@@ -424,10 +418,7 @@ def option_calls(example: Call, square: Call, grouped: Call) -> dict[str, Call]:
 
 
 def layer_call(has_biases: bool = False, is_cross_attention: bool = False) -> LayerCall:
-    """Return a call of a layer with three heads of two features, on two sequences.
-
-    In cross-attention the queries are of sequences that are shorter than those of the keys.
-    """
+    """Return a call of a layer with three heads of two features, on two sequences."""
     d_model = 6
     weights = {
         letter: irregular_array(d_model, d_model, start=10 + i) / 2
@@ -441,12 +432,7 @@ def layer_call(has_biases: bool = False, is_cross_attention: bool = False) -> La
 
 @cache
 def layer_cases(layer: LayerCall | None = None) -> tuple[Case, ...]:
-    """Return the cases of a layer: with weights that are passed, or with its own.
-
-    Args:
-        layer: a call with the weights and sizes of a module; None for weights of ours, which are
-            passed as arguments.
-    """
+    """Return the cases of a layer: with weights of ours that are passed, or with its own."""
     calls: dict[str, LayerCall]
     if layer is None:
         layer = layer_call()

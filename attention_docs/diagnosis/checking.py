@@ -195,11 +195,7 @@ def describe_nondeterminism(
     outcomes: dict[Case, Outcome],
     first_wrong: Verdict | None,
 ) -> str:
-    """Describe randomness, or a state that is kept between calls; "" if there is neither.
-
-    To find out, a case is called again: the first wrong one if its numbers are wrong, or else the
-    first of all.
-    """
+    """Describe randomness, or a state that is kept between calls; "" if there is neither."""
     case = next(iter(outcomes))
     if first_wrong and not outcomes[first_wrong.case].failure and not first_wrong.reason:
         case = first_wrong.case

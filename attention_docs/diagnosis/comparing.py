@@ -55,11 +55,7 @@ def coarser_dtype(*dtypes: str) -> str:
 def first_wrong_result(
     case: Case, results: dict[str, Array], expected: dict[str, Array], interface: Interface
 ) -> tuple[str, tuple[int, ...]] | None:
-    """Return the name of the first wrong result, and the index of its largest error.
-
-    Return None if no result differs by more than rounding. A result of the wrong shape has the
-    index ().
-    """
+    """Return the name of the first wrong result and the index of its worst number, if any."""
     tolerance = case.tolerance(effective_dtype(case, interface))
     for name, expected_array in expected.items():
         actual = results[name]
@@ -131,10 +127,7 @@ def output_with(case: Case, deviations: Deviations) -> Array | None:
 
 
 def explains(case: Case, outcome: Outcome, deviations: Deviations, interface: Interface) -> bool:
-    """Whether mistakes or conventions give the actual output, with the tolerance of float32.
-
-    The tolerance is larger if the call computes in a coarser dtype.
-    """
+    """Whether mistakes or conventions give the output, within the tolerance of float32 at best."""
     if case.compares_gradients or "output" not in outcome.results:
         return False
     actual = outcome.results["output"]

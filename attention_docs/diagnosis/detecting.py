@@ -58,10 +58,7 @@ def detect(worker: Worker) -> Interface:
 
 
 def attempt_call(worker: Worker, interface: Interface) -> Attempt:
-    """Call the function with an interface, on a case that has all axes of the layout.
-
-    The interface of the result says where in the returned value the call found the output.
-    """
+    """Call the function with an interface, on a case that has all axes of the layout."""
     if interface.is_layer:
         case = case_named("layer", interface)
     elif interface.layout == "nd":
@@ -83,13 +80,10 @@ def attempt_call(worker: Worker, interface: Interface) -> Attempt:
 
 
 def describe_failed_attempts(target: str, attempts: list[Attempt]) -> str:
-    """Describe why a function cannot be called, with the layouts in which each problem occurs.
-
-    Attempts with limited sizes are left out, because attempts without limits came before them.
-    """
+    """Describe why a function cannot be called, with the layouts in which each problem occurs."""
     layouts_by_problem: dict[str, list[str]] = {}
     for attempt in attempts:
-        if attempt.interface.limits == NO_LIMITS:
+        if attempt.interface.limits == NO_LIMITS:  # such attempts came first
             layout = attempt.interface.layout
             layouts = layouts_by_problem.setdefault(attempt.problem, [])
             if layout not in layouts:
@@ -188,12 +182,9 @@ def causal_case(case: Case) -> Case:
 
 
 def detect_causality(attempt: Attempt) -> Interface:
-    """Return the interface, with `is_always_causal` if a causal mask explains the outcome.
-
-    A function that has an argument for a causal mask is not always causal. The precision is set as
-    well, if it is coarser than the arguments' dtype.
-    """
+    """Return the interface with its precision, and always causal if that explains the outcome."""
     case, outcome, interface, _ = attempt
+    # A function that has an argument for a causal mask is not always causal.
     if "is_causal" not in interface.names and not explains(case, outcome, (), interface):
         causal = causal_case(case)
         variants = [causal]
@@ -215,9 +206,6 @@ def detect_mask(worker: Worker, attempt: Attempt) -> Interface:
     A case with a mask is called with one kind of mask after the other. The first kind with which
     the result is right is taken. A function that is wrong without a mask, too, need not be right:
     its result may have the mistakes that explain the case without a mask.
-
-    Args:
-        attempt: a call without a mask, whose outcome may be wrong because of mistakes.
     """
     case, outcome, interface, _ = attempt
     if interface.is_layer or not {"mask", "padding"} & interface.names.keys():
@@ -257,16 +245,11 @@ def detect_mask(worker: Worker, attempt: Attempt) -> Interface:
 def hides_wrong_keys(
     worker: Worker, interface: Interface, mask_case: Case, mistakes: Mistakes
 ) -> bool:
-    """Whether a function that adds float masks hides keys by a boolean mask, but the wrong ones.
-
-    Otherwise it refuses boolean masks, or adds them, too, where True counts as 1.
-
-    Args:
-        interface: how to call it with a float mask.
-    """
+    """Whether a function that adds float masks hides keys by a boolean mask, but the wrong ones."""
     outcome = worker.run(mask_case, replace(interface, mask="keep"))
-    if outcome.failure:
+    if outcome.failure:  # it refuses boolean masks
         return False
+    # It may also add them, where True counts as 1.
     call = mask_case.call
     assert isinstance(call, Call)
     assert call.mask is not None
@@ -275,11 +258,7 @@ def hides_wrong_keys(
 
 
 def cases_with_mask(interface: Interface) -> list[tuple[bool, Case]]:
-    """Return cases that tell what a mask means, each after whether its mask is for keys only.
-
-    A mask is for each query and key, or like padding for the keys of a sequence. An argument that
-    is recognised as `mask` may take either.
-    """
+    """Return cases that tell what a mask means, each after whether its mask is for keys only."""
     mask_cases = []
     if "mask" in interface.names:
         mask_cases.append((False, case_named("boolean_mask", interface)))

@@ -134,10 +134,7 @@ class MistakeSearch:
 def locate(
     case: Case, outcome: Outcome, worker: Worker, interface: Interface, hints: list[str]
 ) -> str:
-    """Describe a wrong result by its worst number and, for attention, where to look.
-
-    The hints say where to look; without any, the first wrong step does.
-    """
+    """Describe a wrong result by its worst number and, for attention, where to look."""
     difference = first_wrong_result(case, outcome.results, case.expected(), interface)
     assert difference
     name, index = difference

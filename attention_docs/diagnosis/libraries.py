@@ -72,11 +72,7 @@ def to_numpy(result: Any) -> Array:
 def torch_gradients(
     function: Callable[..., Any], arguments: dict[str, Any], names: list[str], upstream: Any
 ) -> dict[str, Any]:
-    """Return the gradients of `sum(output * upstream)`, computed by PyTorch, by argument.
-
-    Args:
-        upstream: the gradient with respect to the output.
-    """
+    """Return the gradients of `sum(output * upstream)`, computed by PyTorch, by argument."""
     tensors = {name: arguments[name].requires_grad_() for name in names}
     (function(**arguments) * upstream).sum().backward()
     detached = [name for name, tensor in tensors.items() if tensor.grad is None]
@@ -123,10 +119,7 @@ MAX_POSITIONS = 64
 
 
 def read_layer(module: Any) -> LayerCall:
-    """Return a call of a PyTorch module, with the module's own weights and sizes.
-
-    The module is set to evaluation mode, which turns off dropout.
-    """
+    """Return a call of a PyTorch module in evaluation mode, with its own weights and sizes."""
     module.eval()
     weights, biases = read_parameters(module)
     d_model, width = weights["Q"].shape

@@ -122,10 +122,7 @@ def first_line(error: object) -> str:
 
 
 def describe(function: Callable[..., Any], settings: Settings) -> Interface:
-    """Infer the function's argument names and libraries, and read the weights of a module.
-
-    The rest of the interface is left to `detecting.detect`.
-    """
+    """Infer the function's argument names and libraries, and read the weights of a module."""
     if settings.mask not in (None, *MASKS):
         raise LoadError(f"mask {settings.mask!r}: expected one of {', '.join(MASKS)}")
     parameters = parameters_of(function)
@@ -241,11 +238,7 @@ def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
 
 
 def names_in_code(function: Any, namespace: Mapping[str, Any], depth: int = 2) -> list[str]:
-    """Return the global names that a function uses, itself or in the functions that it calls.
-
-    Args:
-        depth: how many calls deep to look.
-    """
+    """Return the global names that a function uses, and those that its callees use."""
     code = getattr(function, "__code__", None)
     if code is None:
         return []

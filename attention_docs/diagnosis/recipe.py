@@ -109,12 +109,7 @@ def attend(call: Call, changes: StepFunctions | None = None) -> Array:
 
 
 def attend_in_heads(call: LayerCall, changes: StepFunctions | None = None) -> Array:
-    """Return the (b, m, d_model) output of a multi-head attention layer.
-
-    Args:
-        call: the inputs, weights and options; without weights O, the merged heads are the output.
-        changes: functions that replace steps of `CORRECT_STEPS`.
-    """
+    """Return the (b, m, d_model) output of a layer; without weights O, the merged heads."""
     steps = CORRECT_STEPS | (changes or {})
     weights = steps["weights"](call.weights, call.heads)
     biases = steps["biases"](call.biases)
@@ -132,13 +127,7 @@ def attend_in_heads(call: LayerCall, changes: StepFunctions | None = None) -> Ar
 
 
 def rotate(rows: Array, angles: Array | None) -> Array:
-    """Rotate features i and i + d/2 of each row as a pair, as Llama does.
-
-    Args:
-        rows: (..., n, d) rows.
-        angles: angles in radians, with a row for each position from 0 and d columns; rows after
-            the first n are not used. None rotates nothing.
-    """
+    """Rotate features i and i + d/2 of (..., n, d) rows by the first n angles, as Llama does."""
     if angles is None:
         return rows
     first_half, second_half = np.split(rows, 2, axis=-1)
@@ -205,18 +194,11 @@ def all_visible(call: Call) -> Array:
 
 
 def padded_mask(call: Call, padding: bool = False) -> Array:
-    """Return the boolean mask of a call, padded on the right to one column for each key.
-
-    A mask of a single column is returned as it is, because it broadcasts to all keys. Without a
-    mask, every key is visible.
-
-    Args:
-        padding: whether the keys after the last column of the mask are visible.
-    """
+    """Return the mask of a call, with `padding` in a column for each key that it lacks."""
     if call.mask is None:
         return all_visible(call)
     *leading, columns = call.mask.shape
-    if columns == 1:
+    if columns == 1:  # it broadcasts to all keys
         return call.mask
     padding_columns = np.full((*leading, call.key.shape[-2] - columns), padding)
     return np.concatenate([call.mask, padding_columns], axis=-1)
@@ -240,10 +222,7 @@ def add_bias(scores: Array, call: Call) -> Array:
 
 
 def hide(scores: Array, visible: Array, call: Call) -> Array:
-    """Set the scores of hidden keys to -inf.
-
-    The call is not needed here; a function that replaces this step may read the scale from it.
-    """
+    """Set the scores of hidden keys to -inf; a replacement of this step may need the call."""
     return np.where(visible, scores, -np.inf)
 
 

@@ -86,11 +86,7 @@ MASK_LABELS = {
 
 
 def format_report(report: Report, verbose: bool = False) -> str:
-    """Format a report as text, in which the wrong cases come before the right ones.
-
-    Args:
-        verbose: whether to give the reason of every wrong and every unsupported case.
-    """
+    """Format a report as text, in which the wrong cases come before the right ones."""
     wrong_features = report.features(WRONG)
     ok_features = [name for name in report.features(OK) if name not in wrong_features]
     lines = [
@@ -221,11 +217,7 @@ def page_url(address: str) -> str:
 
 
 def as_github_annotation(report: Report) -> str:
-    """Format the first wrong case as an annotation, which GitHub shows beside the code.
-
-    If no case is wrong, the annotation counts the verdicts and lists the required features that
-    were not checked.
-    """
+    """Format the first wrong case as an annotation, which GitHub shows beside the code."""
     wrong = report.verdicts_with(WRONG)
     if wrong:
         message = format_verdict(wrong[0])

@@ -43,10 +43,7 @@ def smallest_failing_case(
         return case
 
     def fails_likewise(smaller_case: Case) -> bool:
-        """Whether it raises the same error, or also has problems, a wrong shape or wrong numbers.
-
-        Wrong numbers must not be too small to show.
-        """
+        """Whether it raises the same error, or also has a wrong shape, numbers or problems."""
         smaller_outcome = worker.run(smaller_case, interface)
         if outcome.failure or outcome.problems:
             return (
@@ -88,12 +85,7 @@ def smaller_cases(case: Case) -> Iterator[Case]:
 
 
 def shortened(call: Call, axis: str, size: int) -> Call:
-    """Return a call of which one axis keeps only its first entries.
-
-    Args:
-        axis: b for sequences, h for heads, m for queries, n for keys, d for the features of queries
-            and keys, or v for the features of values.
-    """
+    """Return a call of which an axis keeps its first entries: b, h, m, n, d (of keys) or v."""
 
     def shorten(array: Array | None, axes: str) -> Array | None:
         if array is None:
@@ -113,10 +105,7 @@ def shortened(call: Call, axis: str, size: int) -> Call:
 
 
 def example_code(target: str, case: Case, outcome: Outcome, interface: Interface) -> str:
-    """Return code that makes a failing call, with its result and the expected one in a comment.
-
-    If an array has more than `LARGEST_PRINTED` numbers, only the shapes are returned.
-    """
+    """Return code that makes a failing call, with its result and the expected one in a comment."""
     arguments = calling.translate_arguments(case.call, interface)
     arrays = {name: value for name, value in arguments.items() if isinstance(value, np.ndarray)}
     if any(array.size > LARGEST_PRINTED for array in arrays.values()):

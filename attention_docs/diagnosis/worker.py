@@ -89,11 +89,7 @@ class Worker:
         return interface
 
     def run(self, case: Case, interface: Interface) -> Outcome:
-        """Call the function with a case.
-
-        A function that exceeds the time limit or ends its process gives an outcome like any other;
-        the next call starts a new process.
-        """
+        """Call the function with a case; if it hangs or dies, the next call starts a process."""
         if self.process is None:
             self.describe()
         answer = self.ask((case, interface), self.time_limit_s)
@@ -103,10 +99,7 @@ class Worker:
         return outcome
 
     def ask(self, message: object, time_limit_s: float) -> Any:
-        """Send a message to the process, which is started if there is none, and await the answer.
-
-        Return None if the process ends without an answer or exceeds the time limit.
-        """
+        """Send a message to a process and await the answer; None if it is too slow or dies."""
         if self.process is None:
             self.start()
         assert self.process
@@ -196,11 +189,7 @@ def forward_answers(process: subprocess.Popen[bytes], answers: queue.Queue[Any])
 
 
 def main(target: str) -> None:
-    """Answer the messages of a `Worker`, in its subprocess, until the input ends.
-
-    Settings are answered with the function's interface or a LoadError, a case and an interface with
-    an outcome.
-    """
+    """Answer the messages of a `Worker`, in its subprocess, until the input ends."""
     load_once = functools.cache(loading.load)
     with protected_streams() as (messages, answers, stdout):
         for message in unpickled(messages):
@@ -219,13 +208,7 @@ def main(target: str) -> None:
 
 @contextlib.contextmanager
 def protected_streams() -> Iterator[tuple[io.BufferedReader, io.BufferedWriter, int]]:
-    """Keep the pipes for messages, so that what the checked function prints cannot mix with them.
-
-    For the function, stdin is empty, and stdout and stderr are a temporary file.
-
-    Yields:
-        the pipes of messages and of answers, and the descriptor of the temporary file.
-    """
+    """Yield the pipes of messages and answers, and the file that takes what the function prints."""
     stdin, stdout, stderr = 0, 1, 2
     messages = os.fdopen(os.dup(stdin), "rb")
     answers = os.fdopen(os.dup(stdout), "wb")
@@ -243,10 +226,7 @@ def run_case(
     interface: Interface,
     stdout: int,
 ) -> Outcome:
-    """Call the function with a case, and note its warnings and whether it prints.
-
-    `stdout` is the descriptor of the file or pipe that the function prints to.
-    """
+    """Call the function with a case, and note its warnings and whether it prints to `stdout`."""
     size_before = os.fstat(stdout).st_size
     with warnings.catch_warnings(record=True) as caught_warnings:
         warnings.simplefilter("always")
@@ -333,10 +313,7 @@ def dtype_or_device_mismatches(output: Any, argument: Any) -> list[str]:
 def call_by_position(
     function: Callable[..., Any], arguments: dict[str, Any], interface: Interface
 ) -> Any:
-    """Call the function with query, key and value by position if possible, and others by name.
-
-    Some functions take query, key and value by position only.
-    """
+    """Call the function with query, key and value by position if possible, as some want."""
     positional = interface.by_position
     keywords = {name: value for name, value in arguments.items() if name not in positional}
     return function(*(arguments[name] for name in positional), **keywords)
