@@ -2,8 +2,8 @@
 
 An example has a TITLE, a SOURCE, literal inputs, and `steps(xp)`, which returns every array that
 the pages name, in reading order. Its docstring commits the digits that it computes as a doctest.
-Two constants are optional: LABELS has the words along the axes of a step, and FORMULAS says in
-words how a step is computed, for examples that pages cannot recompute.
+Two constants are optional: LABELS has the words along the axes of steps, whose names stand in its
+keys, and FORMULAS says in words how a step is computed, for examples that pages cannot recompute.
 """
 
 import doctest
@@ -111,8 +111,8 @@ def labels(name: str, step: str) -> tuple[list[str], ...]:
     >>> labels("course_formula", "V")
     (['birds', 'pass', 'boats', 'because', 'they'], ['air', 'water', 'action', 'reason'])
     """
-    labels_by_step: dict[str, tuple[list[str], ...]] = getattr(load(name), "LABELS", {})
-    return labels_by_step.get(step, ())
+    labels_by_steps: dict[str, tuple[list[str], ...]] = getattr(load(name), "LABELS", {})
+    return next((axes for steps, axes in labels_by_steps.items() if step in steps.split()), ())
 
 
 def expected(name: str) -> str:

@@ -39,10 +39,10 @@ POWER_BELOW = 4  # the largest power of two below HEADS
 
 QUERIES = ["some keys fit", "no key fits"]
 LABELS = {
-    **dict.fromkeys(("scores", "plus_one", "plus_one_late"), (QUERIES, [])),
-    **dict.fromkeys(("sums", "sums_late"), (QUERIES,)),
+    "scores plus_one plus_one_late": (QUERIES, []),
+    "sums sums_late": (QUERIES,),
     "temperatures": ([str(position) for position in POSITIONS],),
-    **dict.fromkeys(("slopes", "slopes_in_code"), ([f"head {i + 1}" for i in range(HEADS)],)),
+    "slopes slopes_in_code": ([f"head {i + 1}" for i in range(HEADS)],),
 }
 
 

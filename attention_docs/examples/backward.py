@@ -107,10 +107,10 @@ FACTORS = [1, 4, 8]
 QUERIES, KEYS = distinct_sizes.QUERIES, distinct_sizes.KEYS
 FEATURES = [f"feature {feature}" for feature in range(1, 7)]
 LABELS = {
-    **dict.fromkeys(("T", "dO", "dQ"), (QUERIES, [])),
-    **dict.fromkeys(("dV", "dK"), (KEYS, [])),
-    **dict.fromkeys(("dW_Q", "dW_K", "dW_V"), (FEATURES, [])),
-    **dict.fromkeys(("dA", "dZ", "dS", "capped", "cap_slopes"), (QUERIES, KEYS)),
+    "T dO dQ": (QUERIES, []),
+    "dV dK": (KEYS, []),
+    "dW_Q dW_K dW_V": (FEATURES, []),
+    "dA dZ dS capped cap_slopes": (QUERIES, KEYS),
 }
 
 

@@ -91,19 +91,10 @@ FILL = -1e9
 TOKENS = ["start", "I", "eat", "apples"]
 PADDED = ["start", "I", "eat", "padding"]
 LABELS = {
-    "Q": (TOKENS, []),
-    "K": (TOKENS, []),
-    "V": (TOKENS, []),
-    "scaled": (TOKENS, TOKENS),
-    "weights": (TOKENS, TOKENS),
-    "causal": (TOKENS, TOKENS),
-    "masked_causal": (TOKENS, TOKENS),
-    "weights_causal": (TOKENS, TOKENS),
-    "output_causal": (TOKENS, []),
+    "Q K V output_causal": (TOKENS, []),
+    "scaled weights causal masked_causal weights_causal": (TOKENS, TOKENS),
     "right": ([], PADDED),
-    "weights_right": (PADDED, PADDED),
-    "causal_and_right": (PADDED, PADDED),
-    "weights_causal_and_right": (PADDED, PADDED),
+    "weights_right causal_and_right weights_causal_and_right": (PADDED, PADDED),
 }
 
 

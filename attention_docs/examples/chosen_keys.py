@@ -185,18 +185,14 @@ THEY = 4  # the index of “they”
 TOKENS = ["birds", "pass", "boats", "because", "they", "like", "trees", "."]
 PAIRS = [" ".join(TOKENS[i : i + BLOCK]) for i in range(0, len(TOKENS), BLOCK)]
 FEATURES = ["thing", "animal", "action", "asks"]
-PAIRWISE = ("index", "chosen", "window", "blocks", "early", "dense", "sparse")
-PER_TOKEN = ("index_halves", "index_pairs", "missed", "missed_by_window", "missed_by_blocks")
 LABELS = {
-    "X": (TOKENS, FEATURES),
-    **dict.fromkeys(PAIRWISE, (TOKENS, TOKENS)),
-    **dict.fromkeys(PER_TOKEN, (TOKENS,)),
-    **dict.fromkeys(("products_1", "products_2"), (TOKENS, TOKENS)),
+    "X output_dense output_sparse rest": (TOKENS, FEATURES),
+    "index chosen window blocks early dense sparse products_1 products_2": (TOKENS, TOKENS),
+    "index_halves index_pairs missed missed_by_window missed_by_blocks": (TOKENS,),
     "head_weights": (TOKENS, ["head 1", "head 2"]),
     "summaries": (PAIRS, FEATURES),
     "summary_weights": (PAIRS[: THEY // BLOCK],),
     "summary_output": (FEATURES,),
-    **dict.fromkeys(("output_dense", "output_sparse", "rest"), (TOKENS, FEATURES)),
 }
 
 

@@ -42,9 +42,7 @@ MASK = [
     [True, True, True, True, True],
 ]
 LABELS = {
-    "mask": (WORDS, WORDS),
-    "masked": (WORDS, WORDS),
-    "weights": (WORDS, WORDS),
+    "mask masked weights": (WORDS, WORDS),
     "output": (WORDS, VALUE_FEATURES),
     "leaked": (WORDS,),
 }

@@ -34,12 +34,10 @@ from attention_docs.examples.course_sentence import BIRDS, FEATURES, WORDS, give
 TITLE = "Averages of the words of a sentence"
 SOURCE = "our own example"
 LABELS = {
-    "X": (WORDS, FEATURES),
+    "X blended": (WORDS, FEATURES),
     "mean": (FEATURES,),
-    "dots": (WORDS, WORDS),
+    "dots weights": (WORDS, WORDS),
     "birds_exponentials": (WORDS,),
-    "weights": (WORDS, WORDS),
-    "blended": (WORDS, FEATURES),
 }
 
 

@@ -49,16 +49,9 @@ SOURCE = "our own example"
 EPSILON = 1e-5  # keeps the norm of a constant row finite
 STAGES = ["word and place", "+ attention", "norm", "+ feed-forward", "norm"]
 LABELS = {
-    "added": (WORDS, FEATURES),
-    "with_positions": (WORDS, FEATURES),
-    "summed": (WORDS, FEATURES),
-    "mean": (WORDS,),
-    "variance": (WORDS,),
-    "normed": (WORDS, FEATURES),
-    "before": (WORDS, RULE),
-    "hidden": (WORDS, RULE),
-    "fed": (WORDS, FEATURES),
-    "output": (WORDS, FEATURES),
+    "added with_positions summed normed fed output": (WORDS, FEATURES),
+    "mean variance": (WORDS,),
+    "before hidden": (WORDS, RULE),
     "they": (STAGES, FEATURES),
 }
 

@@ -52,15 +52,10 @@ TITLE = "Attention over the sentence"
 SOURCE = "our own example"
 LABELS = {
     "X": (WORDS, FEATURES),
-    "Q": (WORDS, KEY_FEATURES),
-    "K": (WORDS, KEY_FEATURES),
-    "V": (WORDS, VALUE_FEATURES),
-    "scores": (WORDS, WORDS),
-    "scaled": (WORDS, WORDS),
-    "exponentials": (WORDS, WORDS),
+    "Q K": (WORDS, KEY_FEATURES),
+    "V output": (WORDS, VALUE_FEATURES),
+    "scores scaled exponentials weights": (WORDS, WORDS),
     "sums": (WORDS,),
-    "weights": (WORDS, WORDS),
-    "output": (WORDS, VALUE_FEATURES),
 }
 
 

@@ -114,27 +114,17 @@ TITLE = "Two heads on one sentence"
 SOURCE = "our own example"
 BOTH_HEADS = [f"{feature} {head}" for head in (1, 2) for feature in VALUE_FEATURES]
 LABELS = {
-    "with_positions": (WORDS, FEATURES),
-    "W_Q_2": (FEATURES, HAND_FEATURES),
-    "W_K_2": (FEATURES, HAND_FEATURES),
+    "with_positions added_1 added_2 output": (WORDS, FEATURES),
+    "W_Q_2 W_K_2": (FEATURES, HAND_FEATURES),
     "pass_query": (HAND_FEATURES,),
     "pass_scores": (WORDS,),
-    "Q_1": (WORDS, KEY_FEATURES),
-    "K_1": (WORDS, KEY_FEATURES),
-    "Q_2": (WORDS, HAND_FEATURES),
-    "K_2": (WORDS, HAND_FEATURES),
-    "V": (WORDS, VALUE_FEATURES),
-    "weights_1": (WORDS, WORDS),
-    "weights_2": (WORDS, WORDS),
-    "head_1": (WORDS, VALUE_FEATURES),
-    "head_2": (WORDS, VALUE_FEATURES),
+    "Q_1 K_1": (WORDS, KEY_FEATURES),
+    "Q_2 K_2": (WORDS, HAND_FEATURES),
+    "V head_1 head_2": (WORDS, VALUE_FEATURES),
+    "weights_1 weights_2 one_head_weights": (WORDS, WORDS),
     "side_by_side": (WORDS, BOTH_HEADS),
     "W_O": (BOTH_HEADS, FEATURES),
-    "added_1": (WORDS, FEATURES),
-    "added_2": (WORDS, FEATURES),
-    "output": (WORDS, FEATURES),
     "they_scores": (["head 1", "head 2", "sum"], WORDS),
-    "one_head_weights": (WORDS, WORDS),
 }
 
 

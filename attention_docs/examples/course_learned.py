@@ -139,16 +139,13 @@ FEATURES = [str(feature) for feature in range(1, MODEL.d_model + 1)]
 KEY_FEATURES, VALUE_FEATURES = FEATURES[: MODEL.d_k], FEATURES[: MODEL.d_v]
 LABELS = {
     "accuracy_without": (ABLATIONS,),
-    "X": (WORDS, FEATURES),
-    **dict.fromkeys(("before_2", "weights_1", "weights_2"), (WORDS, WORDS)),
+    "X with_positions block": (WORDS, FEATURES),
+    "before_2 weights_1 weights_2 masked_2": (WORDS, WORDS),
     "weights_2_swapped": (SWAPPED, SWAPPED),
-    "with_positions": (WORDS, FEATURES),
-    **dict.fromkeys(("Q_2", "K_2"), (WORDS, KEY_FEATURES)),
-    "masked_2": (WORDS, WORDS),
-    **dict.fromkeys(("V_2", "output_2"), (WORDS, VALUE_FEATURES)),
-    "block": (WORDS, FEATURES),
+    "Q_2 K_2": (WORDS, KEY_FEATURES),
+    "V_2 output_2": (WORDS, VALUE_FEATURES),
     "reasons": (REASONS,),
-    **dict.fromkeys(("next_words", "log_odds"), (SENTENCES, ABLATIONS)),
+    "next_words log_odds": (SENTENCES, ABLATIONS),
 }
 
 DEVIATION = 1 / 4  # the standard deviation of the initial weights

@@ -81,16 +81,10 @@ from attention_docs.masks import causal_mask
 TITLE = "The sentence under a causal mask"
 SOURCE = "our own example"
 LABELS = {
-    "scaled": (WORDS, WORDS),
-    "open_weights": (WORDS, WORDS),
-    "masked_late": (WORDS, WORDS),
+    "scaled open_weights masked_late mask masked weights": (WORDS, WORDS),
     "late_sums": (WORDS,),
-    "mask": (WORDS, WORDS),
-    "masked": (WORDS, WORDS),
-    "weights": (WORDS, WORDS),
     "output": (WORDS, VALUE_FEATURES),
-    "masked_swapped": (SWAPPED, SWAPPED),
-    "weights_swapped": (SWAPPED, SWAPPED),
+    "masked_swapped weights_swapped": (SWAPPED, SWAPPED),
 }
 
 

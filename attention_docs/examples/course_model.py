@@ -56,13 +56,11 @@ SOURCE = "our own example"
 PAGES = ["query and key", "and scale", "and positions", "and mask"]
 LABELS = {
     "with_positions": (WORDS, FEATURES),
-    "Q": (WORDS, KEY_FEATURES),
-    "K": (WORDS, KEY_FEATURES),
+    "Q K": (WORDS, KEY_FEATURES),
     "V": (WORDS, VALUE_FEATURES),
     "scaled": (WORDS, WORDS),
     "they_outputs": (PAGES, VALUE_FEATURES),
-    "logits": (PAGES, VOCABULARY),
-    "next_words": (PAGES, VOCABULARY),
+    "logits next_words": (PAGES, VOCABULARY),
 }
 
 

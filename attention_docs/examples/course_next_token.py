@@ -103,18 +103,14 @@ FLY, SAIL = VOCABULARY.index("fly"), VOCABULARY.index("sail")
 SENTENCES = ["birds pass boats", "boats pass birds"]
 LABELS = {
     "output": (WORDS, FEATURES),
-    "logits": (WORDS, VOCABULARY),
-    "probabilities": (WORDS, VOCABULARY),
+    "logits probabilities": (WORDS, VOCABULARY),
     "probabilities_swapped": (SWAPPED, VOCABULARY),
     "losses": (WORDS,),
     "fly_with_position": (FEATURES,),
     "appended": (VOCABULARY,),
     "tempered": ([f"temperature {t}" for t in TEMPERATURES], VOCABULARY),
-    "fly": (SENTENCES, ["nothing", *PARTS]),
-    "sail": (SENTENCES, ["nothing", *PARTS]),
-    "log_odds": (SENTENCES, ["nothing", *PARTS]),
-    "with_head_1": (SENTENCES, VOCABULARY),
-    "without_head_1": (SENTENCES, VOCABULARY),
+    "fly sail log_odds": (SENTENCES, ["nothing", *PARTS]),
+    "with_head_1 without_head_1": (SENTENCES, VOCABULARY),
     "right": (["nothing", *PARTS],),
 }
 

@@ -97,24 +97,16 @@ from attention_docs.examples.course_sentence import (
 TITLE = "Two words exchange their places"
 SOURCE = "our own example"
 LABELS = {
-    "X": (WORDS, FEATURES),
-    "X_swapped": (SWAPPED, FEATURES),
-    "weights": (WORDS, WORDS),
-    "weights_swapped": (SWAPPED, SWAPPED),
-    "output": (WORDS, VALUE_FEATURES),
-    "output_swapped": (SWAPPED, VALUE_FEATURES),
-    "E": (WORDS, FEATURES),
-    "with_positions": (WORDS, FEATURES),
-    "with_positions_swapped": (SWAPPED, FEATURES),
-    "W_Q": (FEATURES, KEY_FEATURES),
-    "W_K": (FEATURES, KEY_FEATURES),
+    "X E with_positions": (WORDS, FEATURES),
+    "X_swapped with_positions_swapped": (SWAPPED, FEATURES),
+    "weights weights_with_positions": (WORDS, WORDS),
+    "weights_swapped weights_with_positions_swapped": (SWAPPED, SWAPPED),
+    "output output_with_positions": (WORDS, VALUE_FEATURES),
+    "output_swapped output_with_positions_swapped": (SWAPPED, VALUE_FEATURES),
+    "W_Q W_K": (FEATURES, KEY_FEATURES),
     "K_with_positions": (WORDS, KEY_FEATURES),
     "they_query": (KEY_FEATURES,),
     "they_scores": (WORDS,),
-    "weights_with_positions": (WORDS, WORDS),
-    "weights_with_positions_swapped": (SWAPPED, SWAPPED),
-    "output_with_positions": (WORDS, VALUE_FEATURES),
-    "output_with_positions_swapped": (SWAPPED, VALUE_FEATURES),
 }
 
 

@@ -45,16 +45,11 @@ TITLE = "Queries, keys and values of a sentence"
 SOURCE = "our own example"
 LABELS = {
     "X": (WORDS, FEATURES),
-    "weights_alike": (WORDS, WORDS),
-    "W_Q": (FEATURES, KEY_FEATURES),
-    "W_K": (FEATURES, KEY_FEATURES),
+    "weights_alike scores weights": (WORDS, WORDS),
+    "W_Q W_K": (FEATURES, KEY_FEATURES),
     "W_V": (FEATURES, VALUE_FEATURES),
-    "Q": (WORDS, KEY_FEATURES),
-    "K": (WORDS, KEY_FEATURES),
-    "V": (WORDS, VALUE_FEATURES),
-    "scores": (WORDS, WORDS),
-    "weights": (WORDS, WORDS),
-    "output": (WORDS, VALUE_FEATURES),
+    "Q K": (WORDS, KEY_FEATURES),
+    "V output": (WORDS, VALUE_FEATURES),
 }
 
 

@@ -35,10 +35,7 @@ SOURCE = "our own example"
 
 D = [3, 12, 48]
 LABELS = {
-    "scores": (WORDS,),
-    "weights_unscaled": (WORDS,),
-    "scaled": (WORDS,),
-    "weights": (WORDS,),
+    "scores weights_unscaled scaled weights": (WORDS,),
     "weights_by_d": ([f"d = {d}" for d in D], WORDS),
 }
 

@@ -71,13 +71,10 @@ RATE = [0.5]
 EXCHANGED = {"birds": "boats", "boats": "birds", "fly": "sail", "sail": "fly"}
 LABELS = {
     "output": (WORDS, FEATURES),
-    "probabilities": (WORDS, VOCABULARY),
-    "Y": (WORDS, VOCABULARY),
-    "d_logits": (WORDS, VOCABULARY),
+    "probabilities Y d_logits": (WORDS, VOCABULARY),
     "gradient": (FEATURES, VOCABULARY),
     "column": (FEATURES, ["before", "step", "after"]),
-    "fly": (["before", "after"],),
-    "swapped": (["before", "after"],),
+    "fly swapped": (["before", "after"],),
 }
 
 

@@ -79,14 +79,9 @@ X = [
 ]
 LABELS = {
     "X": (WORDS, FEATURES),
-    "dots": (WORDS, WORDS),
-    "Q": (WORDS, KEY_FEATURES),
-    "K": (WORDS, KEY_FEATURES),
-    "V": (WORDS, VALUE_FEATURES),
-    "scores": (WORDS, WORDS),
-    "scaled": (WORDS, WORDS),
-    "weights": (WORDS, WORDS),
-    "output": (WORDS, VALUE_FEATURES),
+    "dots scores scaled weights": (WORDS, WORDS),
+    "Q K": (WORDS, KEY_FEATURES),
+    "V output": (WORDS, VALUE_FEATURES),
     "removed": (WORDS,),
     "key_with_positions": (KEY_FEATURES,),
     "probabilities": (WORDS, VOCABULARY),

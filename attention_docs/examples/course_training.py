@@ -52,7 +52,7 @@ SOURCE = "our own"
 RATE = [0.03]
 SEED = 4  # `best_seed` of `course_learned`
 LABELS = {
-    **dict.fromkeys(("weights_1", "weights_2"), (WORDS, WORDS)),
+    "weights_1 weights_2": (WORDS, WORDS),
     "reasons": (REASONS,),
 }
 # In words, because the operations on all sentences are more than a card can show.

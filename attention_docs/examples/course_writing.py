@@ -51,9 +51,8 @@ PLACES = ["word 6", "word 7"]
 LABELS = {
     "draws": (PLACES,),
     "appended": (FEATURES,),
-    "probabilities": (VOCABULARY, PLACES),
+    "probabilities written": (VOCABULARY, PLACES),
     "cumulative": (VOCABULARY[:-1], PLACES),
-    "written": (VOCABULARY, PLACES),
 }
 
 

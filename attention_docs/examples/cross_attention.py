@@ -32,16 +32,10 @@ FEATURES, SUMS = ["flies", "floats", "wings", "hull"], ["air", "water"]
 LABELS = {
     "X_q": (QUERIES, FEATURES),
     "X_kv": (KEYS, FEATURES),
-    "W_Q": (FEATURES, SUMS),
-    "W_K": (FEATURES, SUMS),
-    "W_V": (FEATURES, SUMS),
-    "Q": (QUERIES, SUMS),
-    "K": (KEYS, SUMS),
-    "V": (KEYS, SUMS),
-    "scores": (QUERIES, KEYS),
-    "scaled": (QUERIES, KEYS),
-    "weights": (QUERIES, KEYS),
-    "output": (QUERIES, SUMS),
+    "W_Q W_K W_V": (FEATURES, SUMS),
+    "Q output": (QUERIES, SUMS),
+    "K V": (KEYS, SUMS),
+    "scores scaled weights": (QUERIES, KEYS),
 }
 
 

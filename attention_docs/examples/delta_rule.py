@@ -54,17 +54,12 @@ LONG_KEY = [[2], [2], [2], [2]]
 WRITES = ["door open", "window shut", "gate open", "door shut"]
 THINGS, STATES = ["door", "window", "gate"], ["open", "shut"]
 KEY_FEATURES = ["hinged", "glass", "outdoors"]
-ANSWERS = ("added", "attention", "rewritten", "half", "gated", "late_gate", "channel_gated")
 LABELS = {
     "K": (WRITES, KEY_FEATURES),
-    "V": (WRITES, STATES),
+    "V recalled errors": (WRITES, STATES),
     "Q": (THINGS, KEY_FEATURES),
-    "sum": (KEY_FEATURES, STATES),
-    "recalled": (WRITES, STATES),
-    "errors": (WRITES, STATES),
-    "after_third": (KEY_FEATURES, STATES),
-    "after_fourth": (KEY_FEATURES, STATES),
-    **dict.fromkeys(ANSWERS, (THINGS, STATES)),
+    "sum after_third after_fourth": (KEY_FEATURES, STATES),
+    "added attention rewritten half gated late_gate channel_gated": (THINGS, STATES),
 }
 
 

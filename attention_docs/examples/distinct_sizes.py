@@ -58,15 +58,9 @@ W_V = [[1, 0, 2], [0, 3, -1], [-2, 1, 0], [1, 1, 0], [0, -1, 1], [2, 0, 1]]
 
 QUERIES, KEYS = [f"query {query}" for query in range(1, 5)], [f"key {key}" for key in range(1, 6)]
 LABELS = {
-    "X_q": (QUERIES, []),
-    "X_kv": (KEYS, []),
-    "Q": (QUERIES, []),
-    "K": (KEYS, []),
-    "V": (KEYS, []),
-    "scores": (QUERIES, KEYS),
-    "scaled": (QUERIES, KEYS),
-    "weights": (QUERIES, KEYS),
-    "output": (QUERIES, []),
+    "X_q Q output": (QUERIES, []),
+    "X_kv K V": (KEYS, []),
+    "scores scaled weights": (QUERIES, KEYS),
 }
 
 

@@ -301,34 +301,27 @@ W_VOCABULARY = [
 ]
 
 LABELS = {
-    **dict.fromkeys(
-        ("X", "encoder_attended", "encoder_sum", "encoder_normed", "encoder_fed", "memory"),
-        (SOURCE_WORDS, FEATURES),
-    ),
-    **dict.fromkeys(
-        ("Y", "decoder_attended", "decoder_normed", "cross_attended", "cross_normed", "output"),
-        (TARGET_WORDS, FEATURES),
-    ),
+    "X encoder_attended encoder_sum encoder_normed encoder_fed memory": (SOURCE_WORDS, FEATURES),
+    "Y decoder_attended decoder_normed cross_attended cross_normed": (TARGET_WORDS, FEATURES),
+    "output": (TARGET_WORDS, FEATURES),
     **{
         f"{attention}_W_{letter}": (FEATURES, [])
         for attention in ("encoder", "decoder", "cross")
         for letter in "QKV"
     },
-    **dict.fromkeys(("gain", "shift"), (FEATURES,)),
-    **dict.fromkeys(("encoder_weights_1", "encoder_weights_2"), (SOURCE_WORDS, SOURCE_WORDS)),
-    **dict.fromkeys(("encoder_mean", "encoder_variance"), (SOURCE_WORDS,)),
+    "gain shift": (FEATURES,),
+    "encoder_weights_1 encoder_weights_2": (SOURCE_WORDS, SOURCE_WORDS),
+    "encoder_mean encoder_variance": (SOURCE_WORDS,),
     "W_1": (FEATURES, HIDDEN_FEATURES),
     "W_2": (HIDDEN_FEATURES, FEATURES),
     "encoder_hidden": (SOURCE_WORDS, HIDDEN_FEATURES),
-    **dict.fromkeys(("decoder_weights_1", "decoder_weights_2"), (TARGET_WORDS, TARGET_WORDS)),
-    **dict.fromkeys(("cross_W_Q_1", "cross_W_K_1"), (FEATURES, CROSS_FEATURES_1)),
+    "decoder_weights_1 decoder_weights_2": (TARGET_WORDS, TARGET_WORDS),
+    "cross_W_Q_1 cross_W_K_1": (FEATURES, CROSS_FEATURES_1),
     "cross_Q_1": (TARGET_WORDS, CROSS_FEATURES_1),
     "cross_K_1": (SOURCE_WORDS, CROSS_FEATURES_1),
-    **dict.fromkeys(
-        ("cross_scaled_1", "cross_weights_1", "cross_weights_2"), (TARGET_WORDS, SOURCE_WORDS)
-    ),
+    "cross_scaled_1 cross_weights_1 cross_weights_2": (TARGET_WORDS, SOURCE_WORDS),
     "W_vocabulary": (FEATURES, VOCABULARY),
-    **dict.fromkeys(("logits", "probabilities"), (TARGET_WORDS, VOCABULARY)),
+    "logits probabilities": (TARGET_WORDS, VOCABULARY),
     "loop_probabilities": ([*TARGET_WORDS, "verte"], VOCABULARY),
 }
 

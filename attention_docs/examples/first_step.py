@@ -53,9 +53,8 @@ FEATURES = ["air", "water", "size"]
 TOKENS = ["gull", "seaplane", "whale", "truck"]
 LABELS = {
     "B": ([], FEATURES),
-    "W_vocabulary": (FEATURES, TOKENS),
-    **dict.fromkeys(("logits", "p", "y", "d_logits"), ([], TOKENS)),
-    "dW_vocabulary": (FEATURES, TOKENS),
+    "W_vocabulary dW_vocabulary": (FEATURES, TOKENS),
+    "logits p y d_logits": ([], TOKENS),
 }
 
 

@@ -32,12 +32,10 @@ WORDS = ["birds", "pass", "boats", "because", "they"]
 HEADS = ["head 1", "head 2", "head 3", "head 4"]
 LABELS = {
     "Q": (HEADS, []),
-    "K_1": (WORDS, []),
-    "K_2": (WORDS, []),
+    "K_1 K_2": (WORDS, []),
     "V": (WORDS, ["heads 1, 2", "heads 3, 4"]),
     "weights": (HEADS, WORDS),
-    "output": (HEADS,),
-    "wrong": (HEADS,),
+    "output wrong": (HEADS,),
 }
 
 

@@ -56,10 +56,8 @@ HEADS, FEATURES = 2, 2  # FEATURES of each head
 TOKENS = ["birds", "pass", "boats", "because"]
 HEAD_NAMES = ["head 1", "head 2"]
 LABELS = {
-    **dict.fromkeys(("K", "V", "K_by_head", "K_together"), (TOKENS, [])),
-    **dict.fromkeys(
-        ("weights_without_norm", "weights_by_head", "weights_together"), (HEAD_NAMES, TOKENS)
-    ),
+    "K V K_by_head K_together": (TOKENS, []),
+    "weights_without_norm weights_by_head weights_together": (HEAD_NAMES, TOKENS),
     "largest": (["no norm", "of each head", "of all heads"],),
     "bounds": (["of each head", "of all heads"],),
 }

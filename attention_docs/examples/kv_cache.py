@@ -78,7 +78,7 @@ BASE, PROMPT = 100, 2
 
 WORDS = ["birds", "pass", "boats", "because", "they"]
 LABELS = {
-    **dict.fromkeys(("X", "Q", "K", "V", "output"), (WORDS, [])),
+    "X Q K V output": (WORDS, []),
     "weights": (WORDS, WORDS),
     "first_weights": (["boats"], WORDS[:3]),
     "first_output": (["boats"], []),

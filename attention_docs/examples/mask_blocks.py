@@ -49,8 +49,7 @@ TOKENS, BLOCK = 8, 2
 POSITIONS = [str(position) for position in range(TOKENS)]
 BLOCKS = ["0, 1", "2, 3", "4, 5", "6, 7"]
 LABELS = {
-    "mask": (POSITIONS, POSITIONS),
-    "weights": (POSITIONS, POSITIONS),
+    "mask weights": (POSITIONS, POSITIONS),
     "counts": (BLOCKS,) * 2,
 }
 

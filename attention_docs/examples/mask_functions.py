@@ -84,15 +84,13 @@ FEATURES = ["animal", "thing", "place", "action"]
 TOKENS = ["birds", "fly", ".", "boats", "sail", "on", "water", "."]
 POSITIONS = [str(position) for position in range(len(TOKENS))]
 DRAFT = ["birds", "fly", "sing", "south", "away", "songs"]
-LAST_TOKEN = ("alone", "restarted", "running", "open", "turned_running")
 LABELS = {
     "X": (TOKENS, FEATURES),
-    **dict.fromkeys(("causal", "document", "packed"), (POSITIONS, POSITIONS)),
-    "documents": (TOKENS,),
-    "positions": (TOKENS,),
+    "causal document packed": (POSITIONS, POSITIONS),
+    "documents positions": (TOKENS,),
     "tree": (DRAFT, DRAFT),
     "depth": (DRAFT,),
-    **dict.fromkeys(LAST_TOKEN, (FEATURES,)),
+    "alone restarted running open turned_running": (FEATURES,),
 }
 
 

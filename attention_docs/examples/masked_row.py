@@ -30,9 +30,10 @@ MASK = [True, True, False]
 LARGE = [10_000]
 
 WORDS = ["birds", "pass", "boats"]
-ROWS = ["scores", "mask", "weights", "kept"]
-ROWS += ["lowered", "weights_lowered", "multiplied", "weights_multiplied"]
-LABELS = dict.fromkeys(ROWS, (WORDS,))
+LABELS = {
+    "scores mask weights kept": (WORDS,),
+    "lowered weights_lowered multiplied weights_multiplied": (WORDS,),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

@@ -52,21 +52,16 @@ PERMUTED = ["seaplane", "bird", "boat"]
 POSITIONS = [f"position {position}" for position in range(len(TOKENS))]
 PARTS = ["token, token", "token, position", "position, token", "position, position"]
 LABELS = {
-    "X": (TOKENS, FEATURES),
-    "X_permuted": (PERMUTED, FEATURES),
-    "weights": (TOKENS, TOKENS),
+    "X with_positions": (TOKENS, FEATURES),
+    "X_permuted with_positions_permuted": (PERMUTED, FEATURES),
+    "weights weights_with_positions": (TOKENS, TOKENS),
     "weights_permuted": (PERMUTED, PERMUTED),
-    "output": (TOKENS, VALUE_FEATURES),
-    "output_permuted": (PERMUTED, VALUE_FEATURES),
+    "output output_with_positions": (TOKENS, VALUE_FEATURES),
+    "output_permuted output_with_positions_permuted": (PERMUTED, VALUE_FEATURES),
     "E": (POSITIONS, CLOCKS),
-    "with_positions": (TOKENS, FEATURES),
-    "with_positions_permuted": (PERMUTED, FEATURES),
-    "output_with_positions": (TOKENS, VALUE_FEATURES),
-    "output_with_positions_permuted": (PERMUTED, VALUE_FEATURES),
     "G": (FEATURES, FEATURES),
     "score_parts": (PARTS, TOKENS),
     "scores_of_boat": (TOKENS,),
-    "weights_with_positions": (TOKENS, TOKENS),
 }
 
 

@@ -53,8 +53,8 @@ TOKENS = ["birds", "pass", "boats", "because"]
 CACHES = ["exact", "by channel", "by token"]
 CHANNELS = [f"channel {i}" for i in range(1, 5)]
 LABELS = {
-    **dict.fromkeys(("K", "codes", "K_by_channel", "K_by_token"), (TOKENS, CHANNELS)),
-    **dict.fromkeys(("V", "V_by_token"), (TOKENS, [])),
+    "K codes K_by_channel K_by_token": (TOKENS, CHANNELS),
+    "V V_by_token": (TOKENS, []),
     "scales": (CHANNELS,),
     "weights": (CACHES, TOKENS),
     "outputs": (CACHES, []),

@@ -143,8 +143,7 @@ FEATURES = [str(feature) for feature in range(64)]
 LABELS = {
     "Q": (TOKENS[-1:], FEATURES),
     "K": (TOKENS, FEATURES),
-    "scores": (TOKENS[-1:], TOKENS),
-    "weights": (TOKENS[-1:], TOKENS),
+    "scores weights": (TOKENS[-1:], TOKENS),
 }
 
 

@@ -60,10 +60,10 @@ BASE, TRAINED, FACTOR = 64, 16, 4
 POSITIONS = [f"position {position}" for position in range(5)]
 QUERIES = [f"query at {position}" for position in range(4)]
 KEYS = [f"key at {position}" for position in range(5)]
-LABELS: dict[str, tuple[list[str], ...]] = {
+LABELS = {
     "Q_rotated": (POSITIONS[:4], []),
     "K_rotated": (POSITIONS, []),
-    **dict.fromkeys(("scores", "scores_of_halves"), (QUERIES, KEYS)),
+    "scores scores_of_halves": (QUERIES, KEYS),
 }
 
 

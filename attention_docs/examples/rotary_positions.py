@@ -25,7 +25,10 @@ SOURCE = "our own example"
 QUERY_POSITION, KEY_POSITION = [1], [3]
 
 PAIRS = ["pair 0", "pair 1", "pair 2"]
-LABELS = {"q_turned": (PAIRS, []), "k_turned": (PAIRS, []), "products": (PAIRS,)}
+LABELS = {
+    "q_turned k_turned": (PAIRS, []),
+    "products": (PAIRS,),
+}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

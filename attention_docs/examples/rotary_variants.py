@@ -66,11 +66,9 @@ PAIR_NAMES = [str(pair) for pair in range(PAIRS)]
 DISTANCES = [str(distance) for distance in range(5)]
 LABELS = {
     "speeds": (SPEEDS, PAIR_NAMES),
-    **dict.fromkeys(("turns", "kept_paper", "kept_code"), (PAIR_NAMES,)),
-    **dict.fromkeys(("partial", "of_head", "on_scores", "on_turned"), (DISTANCES,)),
-    **dict.fromkeys(
-        ("chunks", "woven"), (["row 0", "row 1"], ["column 0", "column 1", "column 2"])
-    ),
+    "turns kept_paper kept_code": (PAIR_NAMES,),
+    "partial of_head on_scores on_turned": (DISTANCES,),
+    "chunks woven": (["row 0", "row 1"], ["column 0", "column 1", "column 2"]),
 }
 
 

@@ -30,16 +30,11 @@ TOKENS, FEATURES = ["bird", "boat", "seaplane"], ["flies", "floats", "wings", "h
 TOPICS, VALUE_FEATURES = ["water", "air"], ["airborne", "afloat"]
 LABELS = {
     "X": (TOKENS, FEATURES),
-    "W_Q": (FEATURES, TOPICS),
-    "W_K": (FEATURES, TOPICS),
+    "W_Q W_K": (FEATURES, TOPICS),
     "W_V": (FEATURES, VALUE_FEATURES),
-    "Q": (TOKENS, TOPICS),
-    "K": (TOKENS, TOPICS),
-    "V": (TOKENS, VALUE_FEATURES),
-    "scores": (TOKENS, TOKENS),
-    "scaled": (TOKENS, TOKENS),
-    "weights": (TOKENS, TOKENS),
-    "output": (TOKENS, VALUE_FEATURES),
+    "Q K": (TOKENS, TOPICS),
+    "V output": (TOKENS, VALUE_FEATURES),
+    "scores scaled weights": (TOKENS, TOKENS),
 }
 
 

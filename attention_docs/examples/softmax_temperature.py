@@ -27,7 +27,7 @@ SOURCE = "our own example"
 
 D = [12]
 TEMPERATURE = [1]
-LABELS = dict.fromkeys(("scores", "weights_unscaled", "scaled", "weights"), (WORDS,))
+LABELS = {"scores weights_unscaled scaled weights": (WORDS,)}
 
 
 def steps(xp: ModuleType = numpy) -> dict[str, Array]:

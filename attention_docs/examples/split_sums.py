@@ -44,10 +44,8 @@ PIECES = (1, 2, 4, 8)
 FORMATS = {"float16": (10, 2.0**-14), "bfloat16": (7, 2.0**-126), "float32": (23, 2.0**-126)}
 
 LABELS = {
-    **dict.fromkeys(
-        ("outputs", "bfloat16_outputs", "mixed_outputs"),
-        (["1 piece", *(f"{pieces} pieces" for pieces in PIECES[1:])], []),
-    ),
+    "outputs bfloat16_outputs": (["1 piece", *(f"{pieces} pieces" for pieces in PIECES[1:])], []),
+    "mixed_outputs": (["1 piece", *(f"{pieces} pieces" for pieces in PIECES[1:])], []),
     "totals": ([str(pieces) for pieces in PIECES],),
 }
 

@@ -95,11 +95,11 @@ TILES = [f"tile {tile}" for tile in (1, 2, 3, 4)]
 MERGED = ["1 tile", "2 tiles", "3 tiles", "4 tiles"]
 TILE_OF_KEY = [f"tile {key // TILE + 1}, key {key + 1}" for key in range(len(K))]
 LABELS = {
-    **dict.fromkeys(("K", "V"), (TILE_OF_KEY, [])),
-    **dict.fromkeys(("tile_maxima", "tile_totals"), (TILES,)),
+    "K V": (TILE_OF_KEY, []),
+    "tile_maxima tile_totals": (TILES,),
     "tile_sums": (TILES, []),
-    **dict.fromkeys(("running_maxima", "running_rescale", "running_totals"), (MERGED,)),
-    **dict.fromkeys(("running_sums", "running_outputs"), (MERGED, [])),
+    "running_maxima running_rescale running_totals": (MERGED,),
+    "running_sums running_outputs": (MERGED, []),
 }
 
 

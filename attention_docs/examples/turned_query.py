@@ -21,12 +21,9 @@ Q = [[1, 1]]
 K = [[2, 0.5], [-0.5, 2], [-1.5, -1.5]]
 V = [[2, -1], [0.5, 2], [-2, -1]]
 LABELS = {
-    "scores": (["query"], ["a", "b", "c"]),
-    "weights": (["query"], ["a", "b", "c"]),
-    "Q": (["query"], ["right", "up"]),
-    "K": (["a", "b", "c"], ["right", "up"]),
-    "V": (["a", "b", "c"], ["right", "up"]),
-    "output": (["query"], ["right", "up"]),
+    "scores weights": (["query"], ["a", "b", "c"]),
+    "Q output": (["query"], ["right", "up"]),
+    "K V": (["a", "b", "c"], ["right", "up"]),
 }
 
 

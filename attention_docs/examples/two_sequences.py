@@ -52,15 +52,12 @@ W_V = [[0, 0, 0], [2, 0, 0], [0, 2, 0], [0, 0, 0], [0, 0, 1], [0, 0, 0]]
 LABELS = {
     "X_q": (FRENCH, FEATURES),
     "X_kv": (ENGLISH, FEATURES),
-    "W_Q": (FEATURES, KEY_FEATURES),
-    "W_K": (FEATURES, KEY_FEATURES),
+    "W_Q W_K": (FEATURES, KEY_FEATURES),
     "W_V": (FEATURES, VALUE_FEATURES),
     "Q": (FRENCH, KEY_FEATURES),
     "K": (ENGLISH, KEY_FEATURES),
     "V": (ENGLISH, VALUE_FEATURES),
-    "scores": (FRENCH, ENGLISH),
-    "scaled": (FRENCH, ENGLISH),
-    "weights": (FRENCH, ENGLISH),
+    "scores scaled weights": (FRENCH, ENGLISH),
     "output": (FRENCH, VALUE_FEATURES),
 }
 

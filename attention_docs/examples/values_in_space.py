@@ -26,8 +26,7 @@ W_V = [[1, 0, 0], [0, 1, 1], [1, 0, 0], [0, 1, 0]]
 VALUE_FEATURES = ["airborne", "afloat", "floats"]
 LABELS = self_attention.LABELS | {
     "W_V": (FEATURES, VALUE_FEATURES),
-    "V": (TOKENS, VALUE_FEATURES),
-    "output": (TOKENS, VALUE_FEATURES),
+    "V output": (TOKENS, VALUE_FEATURES),
 }
 
 

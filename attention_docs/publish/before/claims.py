@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from attention_docs import examples
-from attention_docs.lookup import RESULTS, StepsOf, look_up_labels
+from attention_docs.lookup import RESULTS, StepsOf, look_up_labels, words_of
 from attention_docs.publish.before.results import look_up_result
 from attention_docs.publish.before.values import CODE_OR_MATH, MACRO, split_fields
 from attention_docs.publish.page_files import CLAIM
@@ -174,6 +174,7 @@ def contradiction(condition: str, steps_of: StepsOf) -> str | None:
         "np": np,
         "largest": largest,
         "shown": as_text,
+        "words_of": words_of,
         "result": partial(look_up_result, folder=RESULTS),
     }
     names |= {name: ExampleNames(name, steps_of) for name in examples.names()}
