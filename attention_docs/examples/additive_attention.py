@@ -17,12 +17,9 @@ additive_weights [[0.3931 0.0749 0.1511 0.3809] [0.5105 0.0445 0.1578 0.2872]]
 additive_output [[4.2950 0.7395] [4.0880 0.3594]]
 """
 
-from types import ModuleType
-
 import numpy
 
 from attention_docs.additive import additive_scores
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.softmax import softmax
 
@@ -37,7 +34,7 @@ W_2 = [[0.5, -0.25], [0, 0.5], [-0.25, 0]]
 w = [2, -1]
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the scores, weights and output of both kinds of attention.
 
     `hidden_1` has the hidden units of the additive network for query 1, one row per key.

@@ -15,11 +15,8 @@ slopes [0.3969 0.1575 0.0625 0.0248 0.0098 0.0039]
 slopes_in_code [0.2500 0.0625 0.0156 0.0039 0.5000 0.1250]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.examples.head_norms import norm
 from attention_docs.positions import rotary
 from attention_docs.softmax import softmax
@@ -46,7 +43,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the steps of all four calculations, which do not depend on each other."""
     return {
         **softmax_plus_one(xp),
@@ -57,7 +54,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def softmax_plus_one(xp: ModuleType) -> dict[str, Array]:
+def softmax_plus_one(xp):
     """Return the weights exp(s_j) / (1 + sum_k exp(s_k)) of each row of scores, and their sums.
 
     `plus_one_late` subtracts the maximum from the scores, but by mistake still adds 1.
@@ -78,7 +75,7 @@ def softmax_plus_one(xp: ModuleType) -> dict[str, Array]:
     }
 
 
-def temperature_by_position(xp: ModuleType) -> dict[str, Array]:
+def temperature_by_position(xp):
     """Return the temperature of the query at each position, and its effect on one row of weights.
 
     The temperature is the factor 1 + GROWTH log(1 + floor((position + 1) / TRAINED_LENGTH)), with
@@ -98,7 +95,7 @@ def temperature_by_position(xp: ModuleType) -> dict[str, Array]:
     }
 
 
-def values_from_keys(xp: ModuleType) -> dict[str, Array]:
+def values_from_keys(xp):
     """Return the key and the value of a token, both made from the projection `raw`.
 
     The key is normalised, scaled and rotated, and the value is only normalised. `value_late` is a
@@ -116,12 +113,12 @@ def values_from_keys(xp: ModuleType) -> dict[str, Array]:
     }
 
 
-def alibi_slopes(heads: int, xp: ModuleType) -> Array:
+def alibi_slopes(heads, xp):
     """Return ALiBi's slopes by the formula of the paper, 2^(-8 k / heads) for k = 1 ... heads."""
     return 2.0 ** (-8 * xp.arange(1, heads + 1, dtype=xp.float64) / heads)
 
 
-def alibi_slopes_in_code(xp: ModuleType) -> Array:
+def alibi_slopes_in_code(xp):
     """Return ALiBi's slopes as the authors' code computes them if HEADS is not a power of two.
 
     The first POWER_BELOW heads get the slopes of a model with POWER_BELOW heads. The others get

@@ -87,12 +87,9 @@ largest_dQ 3 x 4
  [9.6e-07 0.0031 2.6e-10 10.6309]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
-from attention_docs.backward import AttentionGradients, attention_backward
+from attention_docs.backward import attention_backward
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples import distinct_sizes
 
@@ -114,7 +111,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the gradients of the loss by each array, and the loss after a step of descent.
 
     `expected` is the change of the loss to first order.
@@ -125,7 +122,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     gradients = attention_backward(d_output, forward["Q"], forward["K"], forward["V"])
     weight_gradients = projection_gradients(xp, forward, gradients)
 
-    def loss_after(rate: float) -> Array:
+    def loss_after(rate):
         """Return the loss after one step of gradient descent on W_Q, W_K and W_V."""
         w_q, w_k, w_v = (
             forward[name] - rate * weight_gradients[f"d{name}"] for name in ("W_Q", "W_K", "W_V")
@@ -156,9 +153,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def projection_gradients(
-    xp: ModuleType, forward: dict[str, Array], gradients: AttentionGradients
-) -> dict[str, Array]:
+def projection_gradients(xp, forward, gradients):
     """Return the gradients of W_Q, W_K and W_V from those of Q, K and V."""
     transpose = xp.matrix_transpose
     x_q, x_kv = forward["X_q"], forward["X_kv"]
@@ -169,7 +164,7 @@ def projection_gradients(
     }
 
 
-def saturation(xp: ModuleType, forward: dict[str, Array], d_output: Array) -> dict[str, Array]:
+def saturation(xp, forward, d_output):
     """Saturate the softmax: multiply the scaled scores by each of FACTORS, with the same dO.
 
     Returns the largest weight of each query, and the largest absolute entry of its gradient.
@@ -186,6 +181,6 @@ def saturation(xp: ModuleType, forward: dict[str, Array], d_output: Array) -> di
     }
 
 
-def loss(xp: ModuleType, output: Array, target: Array) -> Array:
+def loss(xp, output, target):
     """Return half the sum of squared differences between output and target."""
     return xp.sum((output - target) ** 2) / 2

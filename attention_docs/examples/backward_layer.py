@@ -84,7 +84,6 @@ dX 4 x 5
  [ 7.3562   1.5923 -3.7436  5.0565  0.1611]]
 """
 
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy
@@ -135,7 +134,7 @@ class Layer(NamedTuple):
     normed: Norm  # (4, 5) rows
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the steps of the layer forward, and the gradients of all its arrays backward."""
     arrays = given_arrays(xp)
     layer = forward(arrays)
@@ -152,7 +151,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def forward(arrays: dict[str, Array]) -> Layer:
+def forward(arrays):
     """Attend from two heads to one head of keys, add the input, and normalise the sums."""
     x = arrays["X"]
     query = split_heads(x @ arrays["W_Q"], HEADS)
@@ -164,7 +163,7 @@ def forward(arrays: dict[str, Array]) -> Layer:
     return Layer(query, key, value, attention.weights, merged, summed, norm(summed))
 
 
-def backward(xp: ModuleType, arrays: dict[str, Array], layer: Layer) -> dict[str, Array]:
+def backward(xp, arrays, layer):
     """Return the gradients of all arrays, from dY back to dX.
 
     `dK` and `dV` are sums over the two heads, which share keys and values.
@@ -214,7 +213,7 @@ def backward(xp: ModuleType, arrays: dict[str, Array], layer: Layer) -> dict[str
     }
 
 
-def given_arrays(xp: ModuleType) -> dict[str, Array]:
+def given_arrays(xp):
     """Return the input, the weights, the mask and the gradient dY as arrays, by name."""
     literals = {
         "X": X,

@@ -53,11 +53,8 @@ joined_output 8 x 5
  [ 1.3050 2.7579  0.9204  0.2321 2.3629]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "A batch of two sequences"
@@ -79,7 +76,7 @@ W_V = [
 ]
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Attend in a batch of two sequences, and in both joined to one."""
     x = xp.asarray(X, dtype=xp.float64)
     w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))

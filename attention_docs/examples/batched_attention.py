@@ -103,11 +103,8 @@ before_2 [0.1289 0.0782 0.1175 0.0686 0.0850 0.2098 0.1019 0.0799 0.0663 0.0638]
 after_2 [0.0001 3.1e-05 0.0012 0.0066 0.0056 0.9782 0.0037 0.0014 0.0001 0.0032]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Batched attention, an injected similarity"
@@ -121,7 +118,7 @@ INJECTED = [2, -2, 2, -2]
 QUERY, KEY = 2, 5  # the indices of the query and the key that become INJECTED
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Attend with the similar pair injected, and once more without it.
 
     `k_lengths` are the Euclidean norms of the keys.
@@ -153,24 +150,24 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def inputs(xp: ModuleType = numpy) -> tuple[Array, list[Array]]:
+def inputs(xp=numpy):
     """Return the data, (1, 10, 4), and the matrices W_Q, W_K and W_V, (4, 4) each."""
     data = xp.asarray(DATA, dtype=xp.float64)
     return data, [xp.asarray(matrix, dtype=xp.float64) for matrix in WEIGHTS]
 
 
-def projections(xp: ModuleType, data: Array, matrices: list[Array]) -> tuple[Array, Array, Array]:
+def projections(xp, data, matrices):
     """Return queries, keys and values, (1, 10, 4) each, with the similar pair injected."""
     q, k, v = (data @ matrix for matrix in matrices)
     return inject(xp, q, QUERY), inject(xp, k, KEY), v
 
 
-def inject(xp: ModuleType, rows: Array, row: int) -> Array:
+def inject(xp, rows, row):
     """Return the rows, (1, 10, 4), with the row at this index replaced by `INJECTED`."""
     is_replaced = xp.arange(rows.shape[1])[:, None] == row
     return xp.where(is_replaced, xp.asarray(INJECTED, dtype=xp.float64), rows)
 
 
-def lengths(xp: ModuleType, rows: Array) -> Array:
+def lengths(xp, rows):
     """Return the Euclidean length of each row, (..., 1)."""
     return xp.sqrt(xp.sum(rows**2, axis=-1, keepdims=True))

@@ -8,11 +8,7 @@ instead. The fifth entry is the fourth model if it cached the keys and values of
 bytes [524288 131072 8192 31104 276480]
 """
 
-from types import ModuleType
-
 import numpy
-
-from attention_docs.arrays import Array
 
 TITLE = "Bytes per token in the caches of four models"
 SOURCE = "the published configurations, which the page cites"
@@ -28,7 +24,7 @@ NUMBERS = [
 BYTES_PER_NUMBER = 2
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the number of layers, the numbers per token and layer, and the bytes per token."""
     layers, numbers = (xp.asarray(counts, dtype=xp.float64) for counts in (LAYERS, NUMBERS))
     return {

@@ -18,11 +18,8 @@ masked 4 x 5
  [-0.1326  1.3258 1.6794 0.2210 -inf]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.examples import distinct_sizes
 from attention_docs.masks import causal_mask, window_mask
 
@@ -30,7 +27,7 @@ TITLE = "Two alignments of a causal mask"
 SOURCE = "our own example"
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Mask the same scores with both alignments of the causal mask.
 
     With `top_left`, the first query sees the first key. With `bottom_right`, the last query sees

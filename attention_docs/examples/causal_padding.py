@@ -70,11 +70,8 @@ weights_filled 4 x 4
 output_filled [[2 0.5000 2] [0 3 1] [2.4133 1.3911 0.1956] [0.6649 2.5033 0.9005]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.masks import causal_mask, padding_mask
 from attention_docs.softmax import softmax
@@ -98,7 +95,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Attend with each mask; `right` and `left` hide padding at the end and in front.
 
     The steps that end in `filled` hide scores by a large negative number in place of -inf.

@@ -148,11 +148,8 @@ index_pairs [0 5.7320 0 0 0 -inf -inf -inf]
 missed_pairs 0.9077
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.masks import causal_mask, window_mask
 from attention_docs.positions import rotary
@@ -196,7 +193,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Choose keys by the indexer and in other ways, and attend to the chosen ones.
 
     Steps that begin with `missed` are the dense weight of the keys that a choice leaves out.
@@ -241,7 +238,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def indexer_projections(x: Array, xp: ModuleType) -> tuple[tuple[Array, Array], Array]:
+def indexer_projections(x, xp):
     """Return the indexer's queries of each head, and the keys that both heads share."""
     w_1, w_2, w_k = (
         xp.asarray(matrix, dtype=xp.float64) for matrix in (INDEX_Q_1, INDEX_Q_2, INDEX_K)
@@ -249,16 +246,14 @@ def indexer_projections(x: Array, xp: ModuleType) -> tuple[tuple[Array, Array], 
     return (x @ w_1, x @ w_2), x @ w_k
 
 
-def index_scores(
-    queries: tuple[Array, Array], keys: Array, head_weights: Array, xp: ModuleType
-) -> Array:
+def index_scores(queries, keys, head_weights, xp):
     """Return the sum over both heads of ReLU(query . key) times the weight of the head, (n, n)."""
     zero = xp.asarray(0.0, dtype=xp.float64)
     heads = [xp.maximum(query @ keys.T, zero) for query in queries]
     return head_weights[:, :1] * heads[0] + head_weights[:, 1:] * heads[1]
 
 
-def top_k_mask(scores: Array, k: Array, xp: ModuleType) -> Array:
+def top_k_mask(scores, k, xp):
     """Return a mask of the k largest scores in each row; of equal scores, the last ones count."""
     position = xp.arange(scores.shape[1])
     score, other_score = scores[:, :, None], scores[:, None, :]
@@ -267,15 +262,13 @@ def top_k_mask(scores: Array, k: Array, xp: ModuleType) -> Array:
     return xp.sum(xp.astype(ranks_above, xp.int64), axis=2) < k
 
 
-def missed_weight(dense_weights: Array, mask: Array, xp: ModuleType) -> Array:
+def missed_weight(dense_weights, mask, xp):
     """Return the sum of the dense weights that a mask hides, for each row."""
     zero = xp.asarray(0.0, dtype=xp.float64)
     return xp.sum(xp.where(mask, zero, dense_weights), axis=1)
 
 
-def window_and_blocks(
-    x: Array, q: Array, dense_weights: Array, causal: Array, xp: ModuleType
-) -> dict[str, Array]:
+def window_and_blocks(x, q, dense_weights, causal, xp):
     """Return the choices of a sliding window and of blocks, and attention to block summaries."""
     n = x.shape[0]
     window = window_mask(n, left=WINDOW - 1, right=0, xp=xp)
@@ -296,7 +289,7 @@ def window_and_blocks(
     }
 
 
-def block_mask(q: Array, means: Array, causal: Array, xp: ModuleType) -> tuple[Array, Array]:
+def block_mask(q, means, causal, xp):
     """Return the mask of BLOCKS_CHOSEN blocks for each query, (n, n), and the gate.
 
     The blocks are the query's own and the earlier ones with the largest gate. The gate,
@@ -311,13 +304,7 @@ def block_mask(q: Array, means: Array, causal: Array, xp: ModuleType) -> tuple[A
     return xp.repeat(chosen, BLOCK, axis=1) & causal, gate
 
 
-def rotary_index_scores(
-    queries: tuple[Array, Array],
-    keys: Array,
-    head_weights: Array,
-    interleaved: bool,
-    xp: ModuleType,
-) -> Array:
+def rotary_index_scores(queries, keys, head_weights, interleaved, xp):
     """Return the indexer's scores with rotary positions in its queries and keys, (n, n).
 
     A position rotates neighbouring features if `interleaved`, and else features i and i + d/2.

@@ -22,11 +22,8 @@ output 5 x 4
 leaked [0 0 0 0 0]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples.course_sentence import VALUE_FEATURES, WORDS, given_matrices, project
 from attention_docs.masks import causal_mask
@@ -48,7 +45,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Attend with head 1 under MASK; `leaked` is the weight that each word gives to later words."""
     matrices = given_matrices(xp)
     with_positions = matrices["X"] + matrices["E"]

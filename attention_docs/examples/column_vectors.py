@@ -45,11 +45,9 @@ output_rows [[5.0180 1.9820] [5.0003 1.9997] [5.0000 2.0000] [5.0000 2.0000]]
 """
 
 import math
-from types import ModuleType
 
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.softmax import softmax
 
@@ -62,7 +60,7 @@ W_K = [[1, 0, 1], [1, 1, 1], [2, 1, 0]]
 W_V = [[1, 0, 2], [0, 3, -1]]
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Attend with tokens as columns, without and with the scale, and once more with rows.
 
     The letters are the publication's: A has the scores, alpha_1 those of query 1, B the output.

@@ -70,11 +70,8 @@ shifted_targets [5.0331 5.0331 5.0331 5.0331 5.0331]
 unshifted_targets [0.0331 0.0331 0.0331 0.0331 0.0331]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps, scaled_dot_product_attention
 from attention_docs.examples import distinct_sizes
 from attention_docs.masks import causal_mask, window_mask
@@ -90,7 +87,7 @@ V = [[1, 3], [4, 0], [0, -1]]
 HEADS = 3
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return correct outputs, and the output that each mistake gives."""
     example = distinct_sizes.steps(xp)
     x_q, x_kv = example["X_q"], example["X_kv"]
@@ -116,9 +113,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def outputs_without_mask(
-    xp: ModuleType, q: Array, k: Array, v: Array, d_model: int
-) -> dict[str, Array]:
+def outputs_without_mask(xp, q, k, v, d_model):
     """Return the correct output, and those with wrong scales, a wrong axis, or visible padding."""
     correct = attention_steps(q, k, v)
     padded_k, padded_v = (
@@ -134,7 +129,7 @@ def outputs_without_mask(
     }
 
 
-def outputs_with_causal_mask(xp: ModuleType, q: Array, k: Array, v: Array) -> dict[str, Array]:
+def outputs_with_causal_mask(xp, q, k, v):
     """Return the outputs with a causal mask, with its negation, and with the weights masked."""
     mask = causal_mask(q.shape[0], k.shape[0], xp=xp)
     weights = attention_steps(q, k, v).weights
@@ -145,13 +140,13 @@ def outputs_with_causal_mask(xp: ModuleType, q: Array, k: Array, v: Array) -> di
     }
 
 
-def outputs_of_heads(xp: ModuleType, x_q: Array, x_kv: Array) -> dict[str, Array]:
+def outputs_of_heads(xp, x_q, x_kv):
     """Return the output of HEADS that divide the raw features among them.
 
     In `heads_without_transpose`, they are by mistake divided by a reshape without a transpose.
     """
 
-    def attend(query: Array, key: Array) -> Array:
+    def attend(query, key):
         """Return attention in which the keys are also the values."""
         return scaled_dot_product_attention(query, key, key)
 
@@ -165,7 +160,7 @@ def outputs_of_heads(xp: ModuleType, x_q: Array, x_kv: Array) -> dict[str, Array
     }
 
 
-def scaled_after_mask(xp: ModuleType, query: Array, key: Array, value: Array) -> Array:
+def scaled_after_mask(xp, query, key, value):
     """Return attention with the scale -1 applied after the mask, which makes rows NaN.
 
     The hidden scores become inf, and the softmax subtracts inf from inf.
@@ -178,7 +173,7 @@ def scaled_after_mask(xp: ModuleType, query: Array, key: Array, value: Array) ->
         return exponentials / xp.sum(exponentials, axis=1, keepdims=True) @ value
 
 
-def losses_of_copying_model(xp: ModuleType) -> dict[str, Array]:
+def losses_of_copying_model(xp):
     """Return the loss of each word in a causal model that copies its input.
 
     The target is the next word, or in `unshifted_targets` by mistake the word itself.
@@ -189,7 +184,7 @@ def losses_of_copying_model(xp: ModuleType) -> dict[str, Array]:
     copied = scaled_dot_product_attention(queries, queries, words, is_causal=True)
     probabilities = softmax(5 * copied)  # the copied word gets almost all the probability
 
-    def loss_by_word(targets: Array) -> Array:
+    def loss_by_word(targets):
         """Return -log p of the target of each word."""
         return -xp.log(xp.sum(probabilities * targets, axis=1))
 

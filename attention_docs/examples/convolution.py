@@ -68,12 +68,8 @@ first_to_last [[0.1667 -0.7857] [-0.2381 0.2857] [-0.4286 -0.7381]]
 order_matters 1.1e-16
 """
 
-from collections.abc import Iterable
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "A convolution as nine heads"
@@ -85,7 +81,7 @@ TAPS = [(down, right) for down in (-1, 0, 1) for right in (-1, 0, 1)]
 SHARPNESS = 1000.0
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the steps of nine heads that convolve the image, and the convolution by definition.
 
     `places` are the queries (p, 1) before they are multiplied by W_Q.
@@ -129,23 +125,23 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def positions(xp: ModuleType, rows: range, columns: range) -> Array:
+def positions(xp, rows, columns):
     """Return the coordinates (row, column) of the pixels, row by row, (p, 2)."""
     return xp.asarray([[row, column] for row in rows for column in columns], dtype=xp.float64)
 
 
-def query_matrix(xp: ModuleType, down: float, right: float) -> Array:
+def query_matrix(xp, down, right):
     """Return W_Q of the head for the tap t = (down, right): it maps (p, 1) to (2c (p + t), -c)."""
     matrix = [[2, 0, 0], [0, 2, 0], [2 * down, 2 * right, -1]]
     return SHARPNESS * xp.asarray(matrix, dtype=xp.float64)
 
 
-def sum_in_order(products: Array, taps: Iterable[int]) -> Array:
+def sum_in_order(products, taps):
     """Return the sum of each row of products, (p, 9), adding the taps in the given order."""
     return sum(products[:, tap] for tap in taps)
 
 
-def convolution(xp: ModuleType, image: Array, kernel: Array) -> Array:
+def convolution(xp, image, kernel):
     """Return the convolution by its definition: the kernel slides over the image."""
     rows, columns = kernel.shape
     height, width = image.shape[0] - rows + 1, image.shape[1] - columns + 1  # of the output

@@ -17,11 +17,7 @@ convolution_path [8 32 512]
 recurrence_path [15 63 1023]
 """
 
-from types import ModuleType
-
 import numpy
-
-from attention_docs.arrays import Array
 
 TITLE = "Cost and path length, counted"
 SOURCE = "001_7d27211e1d664477.txt, “Self-attention vs CNN”; Vaswani et al. 2017, table 1"
@@ -31,7 +27,7 @@ D = 64
 TAPS = 5
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the multiplications of each kind of layer, and the path lengths, for each length n."""
     n = xp.asarray(N, dtype=xp.float64)
     return {

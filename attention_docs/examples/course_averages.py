@@ -24,11 +24,8 @@ blended 5 x 7
  [0.0512 0.0512 0.0341 0.0341 1.8635 0 0]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.examples.course_sentence import BIRDS, FEATURES, WORDS, given_matrices
 
 TITLE = "Averages of the words of a sentence"
@@ -41,7 +38,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Average the words with equal weights, and with the softmax of their dot products."""
     x = given_matrices(xp)["X"]
     dots = x @ x.T

@@ -34,7 +34,6 @@ they 5 x 7
  [0.9766 0.2042  1.3367 0.7375 -0.9469 -1.3928 -0.9152]]
 """
 
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy
@@ -64,7 +63,7 @@ class FeedForward(NamedTuple):
     output: Array
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the output of both heads, `added`, and the steps of the block around them."""
     attention = course_heads.steps(xp)
     return {
@@ -73,7 +72,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def block(xp: ModuleType, with_positions: Array, attention_output: Array) -> dict[str, Array]:
+def block(xp, with_positions, attention_output):
     """Add attention and a feed-forward network to the input, with a norm after each sum.
 
     Returns the steps by name: `before` and `hidden` are the input and the output of the ReLU,
@@ -100,7 +99,7 @@ def block(xp: ModuleType, with_positions: Array, attention_output: Array) -> dic
     }
 
 
-def feed_forward(xp: ModuleType, rows: Array) -> FeedForward:
+def feed_forward(xp, rows):
     """Apply the feed-forward network, ReLU(rows W_1 + b_1) W_2, to each row."""
     matrices = given_matrices(xp)
     relu_input = rows @ matrices["W_1"] + matrices["b_1"]
@@ -108,13 +107,13 @@ def feed_forward(xp: ModuleType, rows: Array) -> FeedForward:
     return FeedForward(relu_input, hidden, hidden @ matrices["W_2"])
 
 
-def mean_and_variance(xp: ModuleType, rows: Array) -> tuple[Array, Array]:
+def mean_and_variance(xp, rows):
     """Return the mean and the variance of each row, (n, 1) each."""
     mean = xp.mean(rows, axis=-1, keepdims=True)
     return mean, xp.mean((rows - mean) ** 2, axis=-1, keepdims=True)
 
 
-def layer_norm(xp: ModuleType, rows: Array) -> Array:
+def layer_norm(xp, rows):
     """Shift and scale every row to mean 0 and variance 1."""
     mean, variance = mean_and_variance(xp, rows)
     return (rows - mean) / xp.sqrt(variance + EPSILON)

@@ -34,11 +34,8 @@ output 5 x 4
  [1.4327 1.4327 0.0299 0.0299]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.examples.course_sentence import (
     FEATURES,
     KEY_FEATURES,
@@ -59,7 +56,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Compute softmax(Q K^T / sqrt(d_k)) V step by step, with the queries and keys of head 1."""
     matrices = given_matrices(xp)
     x = matrices["X"]

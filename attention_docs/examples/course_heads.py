@@ -91,11 +91,8 @@ one_head_weights 5 x 5
  [0.0166 0.0056 0.6434 0.2190 0.1154]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples.course_sentence import (
     FEATURES,
@@ -128,7 +125,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the steps of both heads, the sum of their outputs, and one head in place of two.
 
     `added_1` and `added_2` are what each head adds through its rows of W_O.

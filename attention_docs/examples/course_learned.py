@@ -106,20 +106,16 @@ log_odds [[4.7815 6.1262 6.0845] [-4.3551 -2.1951 6.0836]]
 accuracy_without [100 90 20]
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
 from functools import cache
 from itertools import islice, product
-from types import ModuleType
 
 import numpy
-from numpy.random import RandomState
 
-from attention_docs.arrays import Array
-from attention_docs.learning import Weights, evaluate, train
+from attention_docs.learning import evaluate, train
 from attention_docs.softmax import softmax
 from attention_docs.tasks import Batch, one_hot
-from attention_docs.transformer_block import Block, BlockRun
+from attention_docs.transformer_block import Block
 
 TITLE = "A model of the course that is learned"
 SOURCE = "our own example"
@@ -183,7 +179,7 @@ FORMULAS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Train the model from each seed, and return its losses, its weights and its predictions.
 
     All steps but `accuracy_by_seed` belong to the seed with the lowest loss.
@@ -203,7 +199,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     return {name: xp.asarray(array) for name, array in computed.items()}
 
 
-def training_steps(learned: list[Weights], uniform: list[Weights]) -> dict[str, Array]:
+def training_steps(learned, uniform):
     """Return the losses and the accuracies at each checkpoint, with learned and uniform weights."""
     loss_they, accuracy = evaluate_held_out(MODEL, learned)
     loss_they_uniform, accuracy_uniform = evaluate_held_out(UNIFORM, uniform)
@@ -217,7 +213,7 @@ def training_steps(learned: list[Weights], uniform: list[Weights]) -> dict[str, 
     }
 
 
-def attention_before_and_after(first: Weights, last: Weights) -> dict[str, Array]:
+def attention_before_and_after(first, last):
     """Return the attention weights before the first and after the last step, and head 2 in full."""
     before, after = run_on_both_sentences(first), run_on_both_sentences(last)
     return {
@@ -230,7 +226,7 @@ def attention_before_and_after(first: Weights, last: Weights) -> dict[str, Array
     }
 
 
-def first_sentence_steps(run: BlockRun) -> dict[str, Array]:
+def first_sentence_steps(run):
     """Return the steps of head 2 on the first sentence, and the probability of each reason."""
     (q, k, v), head = run.heads[1], run.steps[1]  # of head 2, for both sentences
     return {
@@ -245,7 +241,7 @@ def first_sentence_steps(run: BlockRun) -> dict[str, Array]:
     }
 
 
-def ablation_steps(weights: Weights) -> dict[str, Array]:
+def ablation_steps(weights):
     """Return the words predicted after both sentences by the whole model and without each head."""
     ablations = with_heads_ablated(weights)
     after_they = numpy.stack(
@@ -259,7 +255,7 @@ def ablation_steps(weights: Weights) -> dict[str, Array]:
     }
 
 
-def sentences(held_out: bool) -> list[list[str]]:
+def sentences(held_out):
     """Return the sentences to train on, or those held out, whose nouns are neighbours in NOUNS."""
     pairs = [(i, j) for i, j in product(range(len(NOUNS)), repeat=2) if i != j]
     return [
@@ -269,11 +265,11 @@ def sentences(held_out: bool) -> list[list[str]]:
     ]
 
 
-def word_indices(words: Iterable[str]) -> list[int]:
+def word_indices(words):
     return [VOCABULARY.index(word) for word in words]
 
 
-def sentences_batch(held_out: bool = False) -> Batch:
+def sentences_batch(held_out=False):
     """Return sentences as one batch, with the next word of each position as its target."""
     words = numpy.array([word_indices(sentence) for sentence in sentences(held_out)])
     tokens = one_hot(words, len(VOCABULARY))
@@ -281,12 +277,12 @@ def sentences_batch(held_out: bool = False) -> Batch:
 
 
 @cache
-def checkpoints(model: Block, seed: int) -> list[Weights]:
+def checkpoints(model, seed):
     """Train a model, and return its weights at the start and after every STEPS_PER_CHECKPOINT."""
     batch = sentences_batch()
     initial_weights = model.initial_weights(seed, DEVIATION)
 
-    def whole_batch(_: RandomState) -> Batch:
+    def whole_batch(_):
         """Return all sentences: no step draws a part of them, so the seed of `train` is unused."""
         return batch
 
@@ -294,7 +290,7 @@ def checkpoints(model: Block, seed: int) -> list[Weights]:
     return list(islice(training, 0, STEPS + 1, STEPS_PER_CHECKPOINT))
 
 
-def evaluate_held_out(model: Block, run: Iterable[Weights]) -> tuple[Array, Array]:
+def evaluate_held_out(model, run):
     """Return the losses and accuracies of the word after "they" in the held-out sentences.
 
     Each is an array with one number for each of the weights in `run`.
@@ -306,16 +302,16 @@ def evaluate_held_out(model: Block, run: Iterable[Weights]) -> tuple[Array, Arra
     return numpy.array(losses), numpy.array(accuracies)
 
 
-def run_on_both_sentences(weights: Weights) -> BlockRun:
+def run_on_both_sentences(weights):
     """Run the model on "birds pass boats because they" and "boats pass birds because they"."""
     words = numpy.array([word_indices(WORDS), word_indices(SWAPPED)])
     return MODEL.run(weights, one_hot(words, len(VOCABULARY)))
 
 
-def with_heads_ablated(weights: Weights) -> list[Weights]:
+def with_heads_ablated(weights):
     """Return the weights unchanged, with W_O of head 1 set to zero, and with W_O of head 2."""
 
-    def without_head(i: int) -> Weights:
+    def without_head(i):
         """Return the weights with the output matrix of head i set to zero."""
         return {**weights, f"W_O_{i}": 0 * weights[f"W_O_{i}"]}
 

@@ -61,11 +61,8 @@ weights_swapped 5 x 5
  [0.9685 0.0048 0.0241 0.0005 0.0021]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples.course_sentence import (
     SWAPPED,
@@ -88,7 +85,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Attend with head 1 without a mask, `open_weights`, and with the causal mask.
 
     `masked_late` sets the weights of later words to zero after the softmax, which is a mistake:

@@ -31,11 +31,8 @@ next_words 4 x 9
  [0.0001 4.6e-05 0.0017 0.0004 0.0255 0.7618 0.0751 0.0005 0.1349]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples.course_block import feed_forward, layer_norm
 from attention_docs.examples.course_sentence import (
@@ -64,7 +61,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the steps of head 1, and the next word that the model predicts on each of PAGES."""
     matrices = given_matrices(xp)
     with_positions = matrices["X"] + matrices["E"]

@@ -57,8 +57,6 @@ without_head_1 2 x 9
 right [10 4 10 6 2 6 4 10 8 10 2]
 """
 
-from collections.abc import Iterable
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy
@@ -123,7 +121,7 @@ class Prediction(NamedTuple):
     probabilities: Array
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Predict the next words, append "fly" and predict again, and predict without each of PARTS.
 
     `appended` and `next_but_one` are the probabilities and the index of the word after "fly".
@@ -159,7 +157,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def ablation_steps(xp: ModuleType, ablated: Array) -> dict[str, Array]:
+def ablation_steps(xp, ablated):
     """Return what the model predicts after both sentences, complete and without each of PARTS.
 
     The axes of `ablated` are the sentence, the part left out, the word and the next word.
@@ -179,13 +177,7 @@ def ablation_steps(xp: ModuleType, ablated: Array) -> dict[str, Array]:
     }
 
 
-def multi_head_output(
-    xp: ModuleType,
-    with_positions: Array,
-    heads: Iterable[int] = (1, 2),
-    is_causal: bool = True,
-    scale: float | None = None,
-) -> Array:
+def multi_head_output(xp, with_positions, heads=(1, 2), is_causal=True, scale=None):
     """Return the sum of the outputs of these heads, each projected by its `W_O`.
 
     The scale is 1 / sqrt(d_k) if it is None.
@@ -199,14 +191,14 @@ def multi_head_output(
     return total
 
 
-def predict(xp: ModuleType, with_positions: Array, attention_output: Array) -> Prediction:
+def predict(xp, with_positions, attention_output):
     """Predict the next word after each row from the input and the output of the two heads."""
     block_output = block(xp, with_positions, attention_output)["output"]
     logits = block_output @ given_matrices(xp)["W_vocabulary"]
     return Prediction(block_output, logits, softmax(logits))
 
 
-def ablate(xp: ModuleType, x: Array, part: str | None) -> Array:
+def ablate(xp, x, part):
     """Return the probabilities of the model without one of `PARTS`; complete if `part` is None."""
     matrices = given_matrices(xp)
     rows = x if part == "positions" else x + matrices["E"]
@@ -223,7 +215,7 @@ def ablate(xp: ModuleType, x: Array, part: str | None) -> Array:
     return softmax(output @ matrices["W_vocabulary"])
 
 
-def count_correct(xp: ModuleType, probabilities: Array, right_words: list[int]) -> Array:
+def count_correct(xp, probabilities, right_words):
     """Return how many words each incomplete model continues correctly.
 
     `probabilities`, (11, 5, 9), has an axis for the part that is left out, one for the word and one

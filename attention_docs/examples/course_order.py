@@ -76,12 +76,10 @@ output_with_positions_swapped 5 x 4
 """
 
 import math
-from types import ModuleType
 
 import numpy
 
-from attention_docs.arrays import Array
-from attention_docs.dot_product import AttentionSteps, attention_steps
+from attention_docs.dot_product import attention_steps
 from attention_docs.examples.course_sentence import (
     FEATURES,
     KEY_FEATURES,
@@ -110,7 +108,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Attend in both orders of the words, without and with positions, but without a mask.
 
     `angle` is the angle between the clock hands of neighbouring positions, in degrees.
@@ -120,7 +118,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     w_q, w_k, w_v = matrices["W_Q_1"], matrices["W_K_1"], matrices["W_V"]
     x_swapped = swap_nouns(xp, x)
 
-    def attend(rows: Array) -> AttentionSteps:
+    def attend(rows):
         """Return the steps of head 1 for these rows."""
         return attention_steps(rows @ w_q, rows @ w_k, rows @ w_v)
 

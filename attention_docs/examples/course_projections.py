@@ -27,11 +27,8 @@ output 5 x 4
  [1.4944 1.4944 0.0025 0.0025]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.examples.course_sentence import (
     FEATURES,
     KEY_FEATURES,
@@ -53,7 +50,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return each word's query, key, value, weights and output in head 1.
 
     `weights_alike` are the weights without projections, from the dot products of the words.

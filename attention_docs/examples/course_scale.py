@@ -22,11 +22,8 @@ weights_by_d 3 x 5
 slope_by_d [0.0097 2.5e-05 1.5e-10]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.examples.course_sentence import BIRDS, PASS, WORDS, given_matrices
 from attention_docs.softmax import softmax
 
@@ -40,7 +37,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the scores and weights of "birds" without and with the scale, and for growing scores.
 
     `slope` is the derivative of the largest weight, that of "pass", by its scaled score.
@@ -69,6 +66,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def slope(weight: Array) -> Array:
+def slope(weight):
     """Return the derivative of a softmax weight with respect to its own score."""
     return weight * (1 - weight)

@@ -16,11 +16,7 @@ hand of a clock, which turns by an angle of the triangle 3-4-5 from each positio
 sizes [5 7 3 4 2 6 8 1 9]
 """
 
-from types import ModuleType
-
 import numpy
-
-from attention_docs.arrays import Array
 
 TITLE = "The sentence of the course"
 SOURCE = "our own example"
@@ -94,7 +90,7 @@ LABELS = {
 }
 
 
-def given_matrices(xp: ModuleType) -> dict[str, Array]:
+def given_matrices(xp):
     """Return the inputs and the weights by name, as arrays of the library `xp`."""
     literals = {
         "X": X,
@@ -114,7 +110,7 @@ def given_matrices(xp: ModuleType) -> dict[str, Array]:
     return {name: xp.asarray(literal, dtype=xp.float64) for name, literal in literals.items()}
 
 
-def project(matrices: dict[str, Array], rows: Array, head: int) -> tuple[Array, Array, Array]:
+def project(matrices, rows, head):
     """Return the queries, keys and values of head 1 or 2."""
     return (
         rows @ matrices[f"W_Q_{head}"],
@@ -123,17 +119,17 @@ def project(matrices: dict[str, Array], rows: Array, head: int) -> tuple[Array, 
     )
 
 
-def swap_nouns(xp: ModuleType, rows: Array) -> Array:
+def swap_nouns(xp, rows):
     """Exchange the first and the third row, which turns the order of `WORDS` into `SWAPPED`."""
     return xp.take(rows, xp.asarray([WORDS.index(word) for word in SWAPPED]), axis=0)
 
 
-def round_off(xp: ModuleType, array: Array) -> Array:
+def round_off(xp, array):
     """Round to thirteen decimals, to remove rounding errors where a sum is a whole number."""
     return xp.round(array * 1e13) / 1e13
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the inputs and weights, and the `sizes` of the model.
 
     The sizes are n, d_model, d_k, d_v, h, h d_k, h d_v, d_ff and the words of the vocabulary.

@@ -39,11 +39,8 @@ fly [0.7618 0.8108]
 swapped [0.2644 0.2551]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.examples import course_heads
 from attention_docs.examples.course_next_token import FLY, multi_head_output, predict
 from attention_docs.examples.course_sentence import (
@@ -78,7 +75,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Change W_vocabulary by one step of gradient descent, and compare losses before and after.
 
     `expected` is the change of the loss to first order. `column` is the column of "fly" in
@@ -111,7 +108,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def loss_swapped(xp: ModuleType, y: Array, w_vocabulary: Array) -> Array:
+def loss_swapped(xp, y, w_vocabulary):
     """Return the loss of "boats pass birds because they sail".
 
     `y` has the next words of "birds pass boats because they fly", one-hot, (5, 9).

@@ -47,11 +47,8 @@ probabilities 5 x 9
 loss 0.1084
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples.course_next_token import SAIL, multi_head_output, predict
 from attention_docs.examples.course_scale import slope
@@ -88,7 +85,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return head 1 of another sentence without positions, and what the complete model predicts."""
     matrices = given_matrices(xp)
     x = xp.asarray(X, dtype=xp.float64)

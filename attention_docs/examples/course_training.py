@@ -27,7 +27,6 @@ reasons [0.0494 0.0611 0.0732 0.0368 0.0330 0.1577]
 """
 
 from itertools import accumulate
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy
@@ -43,7 +42,7 @@ from attention_docs.examples.course_learned import (
     sentences,
     word_indices,
 )
-from attention_docs.learning import Adam, Weights, cross_entropy
+from attention_docs.learning import Adam, cross_entropy
 from attention_docs.softmax import softmax
 
 TITLE = "Training the model of the course, step by step"
@@ -85,12 +84,12 @@ class Iteration(NamedTuple):
     state: list[tuple[Array, Array]]
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the loss, the weights of both heads and the probabilities of the six reasons."""
     return iteration(xp).steps
 
 
-def iteration(xp: ModuleType) -> Iteration:
+def iteration(xp):
     """Run the model on all sentences, and change its parameters by one step of Adam."""
     rate = xp.asarray(RATE)
     parameters = xp.asarray(PARAMETERS)
@@ -127,13 +126,13 @@ def iteration(xp: ModuleType) -> Iteration:
     )
 
 
-def one_hot(xp: ModuleType, indices: Array) -> Array:
+def one_hot(xp, indices):
     """Return a one-hot row for each index, (b, n, words), and a row of zeros for -1."""
     is_one = xp.asarray(indices)[:, :, None] == xp.arange(len(VOCABULARY))
     return xp.astype(is_one, xp.float64)
 
 
-def unpack(xp: ModuleType, parameters: Array) -> Weights:
+def unpack(xp, parameters):
     """Split the flat array of all parameters into the matrices of the model, by name."""
     ends = accumulate(matrix.size for matrix in INITIAL_WEIGHTS.values())
     return {

@@ -30,11 +30,8 @@ written [[0 0] [0 0] [0 0] [0 0] [0 0] [0 0] [1 0] [0 0] [0 1]]
 appended [0 1 1 0 0 -0.8432 0.5376]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.examples.course_next_token import multi_head_output, predict
 from attention_docs.examples.course_sentence import FEATURES, VOCABULARY, given_matrices
 from attention_docs.softmax import softmax
@@ -56,7 +53,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Draw a word, append its vector with position 6, and draw the word after it."""
     matrices = given_matrices(xp)
     temperature, draws = (xp.asarray(numbers, dtype=xp.float64) for numbers in (TEMPERATURE, DRAWS))
@@ -80,20 +77,20 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def next_word_probabilities(xp: ModuleType, with_positions: Array, temperature: Array) -> Array:
+def next_word_probabilities(xp, with_positions, temperature):
     """Return the probability of each word of the vocabulary after the last row, (9,)."""
     attention_output = multi_head_output(xp, with_positions)
     logits = predict(xp, with_positions, attention_output).logits
     return softmax(logits[-1, :] / temperature)
 
 
-def cumulative_sum(xp: ModuleType, row: Array) -> Array:
+def cumulative_sum(xp, row):
     """Return the cumulative sums of a row, by a product, because the pages have no `cumsum`."""
     index = xp.arange(row.shape[0])
     return row @ xp.astype(index[:, None] <= index[None, :], xp.float64)
 
 
-def draw(xp: ModuleType, probabilities: Array, number: Array) -> Array:
+def draw(xp, probabilities, number):
     """Return the one-hot row of the word that a uniform random number from [0, 1) selects."""
     # One for each word before the selected one, whose cumulative sum does not exceed the number.
     is_before = xp.astype(cumulative_sum(xp, probabilities[:-1]) <= number, xp.float64)

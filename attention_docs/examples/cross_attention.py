@@ -10,11 +10,8 @@ weights [[0.4856 0.0287 0.4856] [0.0287 0.4856 0.4856]]
 output [[1.9426 1.0287] [1.0287 1.9426]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Cross-attention, two queries on three keys"
@@ -39,7 +36,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the steps of attention, with queries from `X_q` and keys and values from `X_kv`."""
     x_q, x_kv = (xp.asarray(tokens, dtype=xp.float64) for tokens in (X_q, X_kv))
     w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))

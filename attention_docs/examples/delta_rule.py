@@ -32,7 +32,6 @@ channel_gated [[0 1] [0 1] [0.0640 0.6000]]
 repeated_errors [1 -3 9 -27]
 """
 
-from types import ModuleType
 from typing import NamedTuple
 
 import numpy
@@ -63,9 +62,7 @@ LABELS = {
 }
 
 
-def write(
-    state: Array, key: Array, value: Array, strength: Array, gate: Array
-) -> tuple[Array, Array, Array]:
+def write(state, key, value, strength, gate):
     """Write a value into a state, and return the state, what it recalled, and the error."""
     state = state * gate  # (d_k, d_v); the gate is one number or (d_k, 1)
     recalled = key @ state
@@ -88,7 +85,7 @@ class Writes(NamedTuple):
     errors: Array
 
 
-def write_all(keys: Array, values: Array, strengths: Array, gates: Array, xp: ModuleType) -> Writes:
+def write_all(keys, values, strengths, gates, xp):
     """Write each value for its key to an empty state.
 
     Strengths and gates are as in `write`, with one row for each of the n writes.
@@ -106,7 +103,7 @@ def write_all(keys: Array, values: Array, strengths: Array, gates: Array, xp: Mo
     return Writes(states, xp.stack(recalled), xp.stack(errors))
 
 
-def write_all_with_late_gates(keys: Array, values: Array, gates: Array, xp: ModuleType) -> Array:
+def write_all_with_late_gates(keys, values, gates, xp):
     """Return the last state if, by mistake, each error is taken before the state decays."""
     state = xp.zeros((keys.shape[1], values.shape[1]), dtype=xp.float64)
     for t in range(keys.shape[0]):
@@ -115,7 +112,7 @@ def write_all_with_late_gates(keys: Array, values: Array, gates: Array, xp: Modu
     return state
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Write `V` for the keys `K` by addition, by softmax attention and by the delta rule."""
     k, v, q = (xp.asarray(rows, dtype=xp.float64) for rows in (K, V, Q))
     strengths, gates = (xp.asarray(row, dtype=xp.float64) for row in (HALF_STRENGTH, GATES))

@@ -46,11 +46,8 @@ causal_only 6 x 3
  [ 0.9223 4.4437 5.8033]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.examples.delta_rule import write_all
 from attention_docs.masks import causal_mask
 
@@ -72,7 +69,7 @@ GATES = [1, 0.5, 0.8, 0.5, 0.8, 0.5]
 CHUNK = 3
 
 
-def decay_factors(gates: Array, xp: ModuleType) -> tuple[Array, Array]:
+def decay_factors(gates, xp):
     """Return what the gates leave of the first state, (n,), and of each write, (n, n)."""
     gate_products = [gates[0]]
     for t in range(1, gates.shape[0]):
@@ -83,7 +80,7 @@ def decay_factors(gates: Array, xp: ModuleType) -> tuple[Array, Array]:
     return state_decay, xp.where(is_visible, ratios, xp.zeros_like(ratios))
 
 
-def solve_unit_triangular(matrix: Array, right_side: Array, xp: ModuleType) -> Array:
+def solve_unit_triangular(matrix, right_side, xp):
     """Solve L D = R by forward substitution, and return D.
 
     L has the entries of `matrix` below the diagonal, ones on it, and zeros above; R is
@@ -95,9 +92,7 @@ def solve_unit_triangular(matrix: Array, right_side: Array, xp: ModuleType) -> A
     return xp.stack(rows)
 
 
-def one_chunk(
-    q: Array, k: Array, v: Array, strengths: Array, gates: Array, state: Array, xp: ModuleType
-) -> dict[str, Array]:
+def one_chunk(q, k, v, strengths, gates, state, xp):
     """Apply the gated delta rule to a chunk of tokens at once, from the state before it."""
     state_decay, kept = decay_factors(gates, xp)
     # A key also recalls what earlier tokens of the chunk have corrected.
@@ -114,7 +109,7 @@ def one_chunk(
     }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Compute the outputs token by token, in chunks of `CHUNK` tokens, and as a single chunk."""
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     strengths, gates = (xp.asarray(row, dtype=xp.float64) for row in (STRENGTHS, GATES))

@@ -140,12 +140,9 @@ loop_probabilities 5 x 8
  [0.0100  0.0013 0.0100 0.0013 0.0033 0.0185  0.0024 0.9531]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
-from attention_docs.multi_head import MultiHeadAttention, MultiHeadSteps
+from attention_docs.multi_head import MultiHeadAttention
 from attention_docs.softmax import softmax
 
 TITLE = "A transformer translates a sentence"
@@ -326,7 +323,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the steps for the sentence about the car.
 
     `loop_probabilities` have a fifth target token, “verte”, after which the loop ends.
@@ -348,7 +345,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 class Transformer:
     """One encoder layer and one decoder layer."""
 
-    def __init__(self, xp: ModuleType) -> None:
+    def __init__(self, xp):
         self.xp = xp
         self.encoder = attention_layer(xp, ENCODER)
         self.decoder = attention_layer(xp, DECODER)
@@ -359,7 +356,7 @@ class Transformer:
         self.gain = floats(xp, GAIN)
         self.shift = floats(xp, SHIFT)
 
-    def encode(self, x: Array) -> dict[str, Array]:
+    def encode(self, x):
         """Return the steps of the encoder; `memory` is its output."""
         self_attention = self.encoder.steps(x, x, x)
         summed = x + self_attention.output
@@ -381,7 +378,7 @@ class Transformer:
             "memory": self.layer_norm(normed + network_output),
         }
 
-    def decode(self, y: Array, memory: Array) -> dict[str, Array]:
+    def decode(self, y, memory):
         """Return the steps of the decoder; row i of `probabilities` predicts token i + 1."""
         self_attention = self.decoder.steps(y, y, y, is_causal=True)
         normed = self.layer_norm(y + self_attention.output)
@@ -411,39 +408,39 @@ class Transformer:
             "probabilities": softmax(logits),
         }
 
-    def layer_norm(self, rows: Array) -> Array:
+    def layer_norm(self, rows):
         """Normalise each row, then apply gain and shift by feature."""
         deviations = rows - self.mean(rows)
         return self.gain * deviations / self.xp.sqrt(self.variance(rows) + EPSILON) + self.shift
 
-    def mean(self, rows: Array) -> Array:
+    def mean(self, rows):
         return self.xp.mean(rows, axis=-1, keepdims=True)
 
-    def variance(self, rows: Array) -> Array:
+    def variance(self, rows):
         return self.xp.mean((rows - self.mean(rows)) ** 2, axis=-1, keepdims=True)
 
-    def feed_forward(self, rows: Array) -> tuple[Array, Array]:
+    def feed_forward(self, rows):
         """Return the hidden layer after its ReLU, and the output of the network."""
         hidden_inputs = rows @ self.w_1
         hidden = self.xp.where(hidden_inputs > 0, hidden_inputs, self.xp.zeros_like(hidden_inputs))
         return hidden, hidden @ self.w_2
 
 
-def floats(xp: ModuleType, literal: object) -> Array:
+def floats(xp, literal):
     return xp.asarray(literal, dtype=xp.float64)
 
 
-def attention_layer(xp: ModuleType, matrices: tuple[object, ...]) -> MultiHeadAttention:
+def attention_layer(xp, matrices):
     """Return an attention layer of two heads."""
     return MultiHeadAttention(*(floats(xp, matrix) for matrix in matrices), num_heads=2)
 
 
-def matrix_steps(name: str, layer: MultiHeadAttention) -> dict[str, Array]:
+def matrix_steps(name, layer):
     """Return the four matrices of a layer as steps that start with its name."""
     return {f"{name}_W_{letter}": getattr(layer, f"W_{letter}") for letter in "QKVO"}
 
 
-def weight_steps(name: str, layer_steps: MultiHeadSteps) -> dict[str, Array]:
+def weight_steps(name, layer_steps):
     """Return the weights of both heads of a layer as steps that start with its name."""
     weights = layer_steps.attention.weights
     return {f"{name}_weights_1": weights[0, :, :], f"{name}_weights_2": weights[1, :, :]}

@@ -33,11 +33,8 @@ W_vocabulary_after 3 x 4
 loss_after 2.2496
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.learning import Adam, cross_entropy
 from attention_docs.softmax import softmax
 
@@ -58,7 +55,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the loss, its gradient, one step of Adam, and its averages `mean` and `square`."""
     b, w, y = (xp.asarray(matrix, dtype=xp.float64) for matrix in (B, W_VOCABULARY, ANSWER))
     loss, d_logits = cross_entropy(b @ w, y)

@@ -13,11 +13,8 @@ output [0.7180 0.7223 1.4467 0.2250]
 wrong [0.7180 -0.3005 1.8586 0.2250]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Grouped queries: four heads, two of keys and values"
@@ -39,7 +36,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the weights and outputs of grouped queries.
 
     In `wrong`, heads 1 and 3 share the first keys by mistake, and heads 2 and 4 the second.

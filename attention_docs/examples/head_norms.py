@@ -36,12 +36,10 @@ gated_flat [2.1454 0.0014 0.0266 1.7298]
 """
 
 import math
-from types import ModuleType
 
 import numpy
 
-from attention_docs.arrays import Array
-from attention_docs.dot_product import AttentionSteps, attention_steps
+from attention_docs.dot_product import attention_steps
 
 TITLE = "Norms of queries and keys, and a gate"
 SOURCE = "our own example"
@@ -63,12 +61,12 @@ LABELS = {
 }
 
 
-def norm(rows: Array, xp: ModuleType) -> Array:
+def norm(rows, xp):
     """Divide rows by the root of their mean square."""
     return rows / xp.sqrt(xp.mean(rows**2, axis=-1, keepdims=True))
 
 
-def norm_by_head(rows: Array, xp: ModuleType) -> Array:
+def norm_by_head(rows, xp):
     """Divide the features of each head by the root of their own mean square.
 
     The (n, d_model) rows hold the heads side by side.
@@ -77,11 +75,11 @@ def norm_by_head(rows: Array, xp: ModuleType) -> Array:
     return xp.reshape(norm(heads, xp), rows.shape)
 
 
-def sigmoid(x: Array, xp: ModuleType) -> Array:
+def sigmoid(x, xp):
     return 1 / (1 + xp.exp(-x))
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Attend without norms, with norms of each head and of all heads together, and with a gate."""
     long_feature = xp.asarray(LONG, dtype=xp.float64)
     first_query = xp.asarray(FIRST_QUERY, dtype=xp.float64)
@@ -89,11 +87,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     q = xp.concat([first_query, second_query])[None, :]
     k, v, gates = (xp.asarray(rows, dtype=xp.float64) for rows in (K, V, GATES))
 
-    def split(rows: Array) -> Array:
+    def split(rows):
         """Split (n, 4) rows into (2, n, 2) heads."""
         return xp.permute_dims(xp.reshape(rows, (rows.shape[0], HEADS, FEATURES)), (1, 0, 2))
 
-    def attend(query: Array, key: Array) -> AttentionSteps:
+    def attend(query, key):
         return attention_steps(split(query), split(key), split(v))
 
     q_by_head, k_by_head = norm_by_head(q, xp), norm_by_head(k, xp)

@@ -18,11 +18,8 @@ wrong_output 3 x 4
  [0.3207 0.4207 0.9426 1.0426]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import scaled_dot_product_attention
 from attention_docs.multi_head import merge_heads, split_heads
 
@@ -34,7 +31,7 @@ HEADS = 2
 DIVISOR = 10  # makes the scores small enough to keep the softmax from saturating
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Split `X` into heads and merge them again, with the transpose and wrongly without it."""
     x = xp.asarray(X, dtype=xp.float64)
     heads = split_heads(x, HEADS)
@@ -52,5 +49,5 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def self_attention(heads: Array) -> Array:
+def self_attention(heads):
     return scaled_dot_product_attention(heads, heads, heads)

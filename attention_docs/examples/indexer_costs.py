@@ -21,11 +21,7 @@ prompt_break_even [8704]
 indexer_share [0.0588 0.2000]
 """
 
-from types import ModuleType
-
 import numpy
-
-from attention_docs.arrays import Array
 
 TITLE = "What choosing keys saves"
 SOURCE = "the configuration of DeepSeek-V3.2-Exp; the formulas are our own"
@@ -37,7 +33,7 @@ CONTEXTS = [2048, 8192, 32768, 131072]
 LABELS = {"indexer_share": (["generated token", "prompt"],)}
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Count the multiplications with all keys and with chosen keys, in millions."""
     heads, latent_features, rotary_features, key_and_value, index_heads, index_features = (
         xp.asarray(size, dtype=xp.float64)

@@ -28,11 +28,8 @@ weights_without_first 4 x 4
 output_without_first [[0 0 1] [0.5000 0 0.5000] [0.3333 0.3333 0.3333] [0.5000 0.2500 0.2500]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "An induction head built by hand"
@@ -67,7 +64,7 @@ W_Q2 = [
 W_K2 = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]]
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the steps of both layers; those `without_first` give the second layer `X` itself."""
     x = xp.asarray(X, dtype=xp.float64)
     w_q1, w_k1, w_v1 = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q1, W_K1, W_V1))

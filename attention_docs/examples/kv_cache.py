@@ -39,11 +39,8 @@ cached [87 94 101]
 from_position_0 [[1.1376 -2.8175 1.1532]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.positions import rotary
 
@@ -86,7 +83,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Attend to all tokens at once, and from each new token to a cache.
 
     Steps that start with `first` and `last` belong to the first and the last new token, and
@@ -129,7 +126,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def multiplications(xp: ModuleType, n: int, d_model: int, d_k: int, d_v: int) -> dict[str, Array]:
+def multiplications(xp, n, d_model, d_k, d_v):
     """Count the multiplications for the prompt, `prefill`, and for each new token up to the n-th.
 
     `recomputed` projects all tokens again for each new token, and `cached` only that token.

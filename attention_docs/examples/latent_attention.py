@@ -55,11 +55,8 @@ turned_scores [[-4.4654 3.5692 -3.7920 -2.4695]]
 turned_absorbed [[-4.4654 4.1471 5.6421 -4.1471]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.positions import rotary
 
@@ -97,7 +94,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Attend with both heads, over keys and values and over the latents alone."""
     x, w_down = xp.asarray(X, dtype=xp.float64), xp.asarray(W_DOWN, dtype=xp.float64)
     w_k_rotary = xp.asarray(W_K_ROTARY, dtype=xp.float64)
@@ -128,9 +125,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def head_steps(
-    xp: ModuleType, last_token: Array, cache: Array, matrices: tuple[object, ...]
-) -> dict[str, Array]:
+def head_steps(xp, last_token, cache, matrices):
     """Let the last token attend with one head, over keys and values and over the latents alone."""
     w_up_k, w_up_v, w_q, w_q_rotary = (xp.asarray(rows, dtype=xp.float64) for rows in matrices)
     latent_features = w_up_k.shape[0]

@@ -61,13 +61,11 @@ match_scores 9 x 9
 """
 
 from dataclasses import replace
-from types import ModuleType
 
 import numpy
 from numpy.random import RandomState
 
-from attention_docs.arrays import Array
-from attention_docs.learning import Model, Weights, checkpoints, evaluate
+from attention_docs.learning import Model, checkpoints, evaluate
 from attention_docs.tasks import induction
 
 TITLE = "Two layers learn induction"
@@ -95,7 +93,7 @@ FORMULAS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Train models of one and of two layers, and return their results and what they attend to."""
     test = induction(RandomState(seed=2), batch_size=256)
     results_one, results_two = (
@@ -121,7 +119,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     return {name: xp.asarray(array) for name, array in computed.items()}
 
 
-def layer_scores(weights: Weights, layer: int, x_q: Array, x_kv: Array) -> Array:
+def layer_scores(weights, layer, x_q, x_kv):
     """Return the scaled scores of a layer, with queries from `x_q` and keys from `x_kv`."""
     queries, keys = x_q @ weights[f"W_Q{layer}"], x_kv @ weights[f"W_K{layer}"]
     return queries @ keys.T / D_K**0.5

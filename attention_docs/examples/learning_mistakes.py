@@ -48,16 +48,14 @@ unshifted_used_accuracy [14 1 0 0 0 0 0 0 0 0 0]
 from dataclasses import replace
 from functools import cache, partial
 from itertools import islice
-from types import ModuleType
 
 import numpy
 from numpy.random import RandomState
 
-from attention_docs.arrays import Array
 from attention_docs.examples.learning_induction import TWO_LAYERS
 from attention_docs.examples.learning_reverse import MODEL
 from attention_docs.learning import Model, checkpoints, evaluate, train
-from attention_docs.tasks import Task, induction, reverse, walk
+from attention_docs.tasks import induction, reverse, walk
 
 TITLE = "What goes wrong in training"
 SOURCE = "our own example"
@@ -101,7 +99,7 @@ FORMULAS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Train each variant of the models, and return its losses and percentages of right tokens."""
     computed = {
         "step": numpy.arange(0, 101, 10),
@@ -129,14 +127,14 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 @cache
 def learning_curve(
-    name: str,
-    model: Model,
-    task: Task,
+    name,
+    model,
+    task,
     *,
-    embedding_scale: float = 1.0,
-    test_model: Model | None = None,
-    test_task: Task | None = None,
-) -> dict[str, Array]:
+    embedding_scale=1.0,
+    test_model=None,
+    test_task=None,
+):
     """Train a model on a task, and return its losses and percentages of right tokens as steps.
 
     The steps are called `name` and `name`_accuracy. The initial embeddings are multiplied by
@@ -151,7 +149,7 @@ def learning_curve(
 
 
 @cache
-def accuracy_by_seed(model: Model) -> Array:
+def accuracy_by_seed(model):
     """Return the percentage of right tokens after `EARLY` steps, for each seed in `SEEDS`."""
     test = reverse(RandomState(2), batch_size=256)
     percentages = []

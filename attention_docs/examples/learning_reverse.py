@@ -50,13 +50,10 @@ position_scores 6 x 6
  [ 7.7682  1.3826 -5.7240 -0.9307 -4.0276  1.7043]]
 """
 
-from types import ModuleType
-
 import numpy
 from numpy.random import RandomState
 
-from attention_docs.arrays import Array
-from attention_docs.learning import Model, Weights, checkpoints, evaluate
+from attention_docs.learning import Model, checkpoints, evaluate
 from attention_docs.tasks import reverse
 
 TITLE = "One layer learns to reverse a sequence"
@@ -76,7 +73,7 @@ FORMULAS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Train the model, and return its losses, its accuracies, and what it attends to."""
     test = reverse(RandomState(2), batch_size=256)
     model_weights = checkpoints(MODEL, reverse, STEPS)
@@ -93,7 +90,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     return {name: xp.asarray(array) for name, array in computed.items()}
 
 
-def position_scores(weights: Weights) -> Array:
+def position_scores(weights):
     """Return the (n, n) scaled scores of the position embeddings W_P without tokens."""
     queries, keys = (weights["W_P"] @ weights[name] for name in ("W_Q1", "W_K1"))
     return queries @ keys.T / MODEL.d_k**0.5

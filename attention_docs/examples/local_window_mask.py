@@ -77,11 +77,8 @@ output_masked 10 x 4
  [ 0.7147  1.2013  0.0360  1.2640]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples.batched_attention import inputs, projections
 from attention_docs.masks import window_mask
@@ -90,7 +87,7 @@ TITLE = "A local window, and two ways to mask"
 SOURCE = "003_e3f694db51754fdb.txt, “Masked Attention Probabilities”"
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Mask the scores before the softmax, and the weights after it, and compare the weights.
 
     `masked` are the masked scores. `kept` are the weights without those that the mask hides, and

@@ -32,11 +32,8 @@ pairs 21
 partial 7
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.masks import create_mask
 from attention_docs.softmax import softmax
 
@@ -54,7 +51,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the mask, its weights, and the number of visible pairs in all and in each block.
 
     `computed` counts the blocks that are not empty, and `partial` those that need the mask.
@@ -64,10 +61,10 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     second_start = xp.asarray(SECOND, dtype=xp.float64)
     chunk = xp.asarray(CHUNK, dtype=xp.float64)
 
-    def chunk_number(position: Array) -> Array:
+    def chunk_number(position):
         return xp.ceil((position + 1) / chunk)  # counted from 1; the pages have no `floor`
 
-    def is_visible(q: Array, kv: Array) -> Array:
+    def is_visible(q, kv):
         """Whether a query at position `q` sees a key at position `kv`.
 
         It sees itself, the `window` keys before it and the first `prefix` keys, but only keys of
@@ -98,7 +95,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def count_in_blocks(mask: Array, xp: ModuleType) -> Array:
+def count_in_blocks(mask, xp):
     """Return the number of visible pairs in each block of a mask of zeros and ones."""
     block_count = mask.shape[0] // BLOCK
     blocks = xp.reshape(mask, (block_count, BLOCK, block_count, BLOCK))

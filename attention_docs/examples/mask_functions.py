@@ -54,11 +54,8 @@ tree 6 x 6
 depth [0 1 1 2 2 2]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.masks import create_mask
 from attention_docs.positions import rotary, sinusoidal_positions
@@ -94,20 +91,20 @@ LABELS = {
 }
 
 
-def tree_mask(xp: ModuleType) -> Array:
+def tree_mask(xp):
     """Return the mask in which each token of a draft sees itself and its ancestors.
 
     A parent comes before its children, so a token sees what its parent sees, and itself.
     """
     one_hot_rows = xp.eye(len(PARENTS))
-    rows: list[Array] = []
+    rows = []
     for token, parent in enumerate(PARENTS):
         row = one_hot_rows[token, :]
         rows.append(row if parent is None else rows[parent] + row)
     return xp.stack(rows) > 0
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the masks, and the outputs of the last token with masks and positions.
 
     The positions are rotary in `turned_running`, and otherwise sinusoidal.
@@ -118,13 +115,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     row_positions = xp.arange(n)
 
     # In each mask, q and kv are the positions of a query and of a key.
-    def is_causal(q: Array, kv: Array) -> Array:
+    def is_causal(q, kv):
         return kv <= q
 
-    def is_same_document(q: Array, kv: Array) -> Array:
+    def is_same_document(q, kv):
         return documents[q] == documents[kv]
 
-    def is_earlier_document(q: Array, kv: Array) -> Array:
+    def is_earlier_document(q, kv):
         return documents[kv] < documents[q]
 
     causal = create_mask(is_causal, n, xp=xp)
@@ -134,7 +131,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     # The positions start again in each document.
     positions = row_positions - xp.sum(earlier_document, axis=1)
 
-    def last_output(positions: Array, mask: Array, start: int = 0) -> Array:
+    def last_output(positions, mask, start=0):
         """Return the output of the last token if the row consists of the tokens from `start` on.
 
         The sinusoids of the positions are added to the tokens.

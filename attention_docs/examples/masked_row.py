@@ -15,11 +15,8 @@ multiplied [1 2 0]
 weights_multiplied [0.2447 0.6652 0.0900]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.softmax import softmax
 
 TITLE = "One row, masked in four ways"
@@ -36,7 +33,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Hide the last key by -inf, by zeroing its weight, by subtraction and by multiplication."""
     scores, large = (xp.asarray(numbers, dtype=xp.float64) for numbers in (SCORES, LARGE))
     mask = xp.asarray(MASK, dtype=xp.bool)

@@ -10,11 +10,9 @@ cache_gibibytes [1]
 token [2.1475]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array, check_positive, describe_first
+from attention_docs.arrays import check_positive, describe_first
 
 TITLE = "Memory and work of attention in a model of chosen sizes"
 SOURCE = "Llama 3 8B's published configuration, which the page cites; the formulas are our own"
@@ -23,7 +21,7 @@ LAYERS, HEADS, KEY_HEADS, FEATURES = [32], [32], [8], [128]
 LENGTH, NUMBER_BYTES = [8192], [2]
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the size of the cache, and the multiplications for one more token, in 10^9."""
     layers, heads, key_heads, features, length, number_bytes = (
         xp.asarray(size, dtype=xp.float64)

@@ -13,11 +13,9 @@ mebibytes [2016 4612.5000 7296 840 7730.6250 13420 21235.5000]
 share [0.7500 0.5005 0.2969 0.2734 0.2516 1 1]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array, check_positive
+from attention_docs.arrays import check_positive
 
 TITLE = "What seven models keep, by name"
 SOURCE = "the configurations that the page names; the sums are our own"
@@ -53,7 +51,7 @@ CONTEXT = [8192, 131072, 131072, 32768, 65536, 163840, 202752]
 CACHE_BYTES, STATE_BYTES, MEBIBYTE = 2, 4, 2**20
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return what each model keeps for a text as long as its context.
 
     `numbers` is how many numbers a layer with attention keeps for a token, and `state` how many

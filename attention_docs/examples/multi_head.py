@@ -167,11 +167,8 @@ bert_base [768 12 64 589824]
 bert_base_layer [2359296 3072 2362368]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.multi_head import MultiHeadAttention, merge_heads
 
@@ -236,7 +233,7 @@ W_O = [
 BERT_BASE = (768, 12)  # d_model, h
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the steps of both heads, and of a single head over all columns of Q and K.
 
     `added_1` and `added_2` are what the heads add to the output through their rows of W_O.

@@ -24,12 +24,9 @@ scores_of_boat [8.9532 6.6556 13.4010]
 weights_with_positions [[0.0735 0.1443 0.7822] [0.0410 0.0081 0.9510] [0.0322 0.1381 0.8297]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
-from attention_docs.dot_product import AttentionSteps, attention_steps
+from attention_docs.dot_product import attention_steps
 from attention_docs.examples.positional_encoding import BASE, CLOCKS
 from attention_docs.examples.self_attention import (
     FEATURES,
@@ -65,13 +62,13 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Attend to the tokens in both orders, without positions and with sinusoids added."""
     x, p = xp.asarray(X, dtype=xp.float64), xp.asarray(P, dtype=xp.float64)
     w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))
     e = sinusoidal_positions(x.shape[0], x.shape[1], BASE, xp=xp)
 
-    def attend(tokens: Array) -> AttentionSteps:
+    def attend(tokens):
         return attention_steps(tokens @ w_q, tokens @ w_k, tokens @ w_v)
 
     in_order, permuted = attend(x), attend(p @ x)

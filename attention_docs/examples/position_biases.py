@@ -96,12 +96,9 @@ weights_capped_late 5 x 5
  [0.3459 0.1972 0.1379 0.2912 0.0278]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
-from attention_docs.dot_product import AttentionSteps, attention_steps
+from attention_docs.dot_product import attention_steps
 from attention_docs.masks import causal_mask, window_mask
 from attention_docs.softmax import softmax
 
@@ -116,7 +113,7 @@ BUCKETS, FARTHEST, DISTANCES = 8, 32, [0, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 100]
 POSITIONS, WINDOW = 10, 2  # of the layers with windows
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Attend with ALiBi, a sink and a softcap, and return T5's buckets and the reach of windows.
 
     `capped` are the scores after the softcap, and `sum_sink` the sums of the weights beside a sink.
@@ -156,7 +153,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def buckets(xp: ModuleType, distances: Array) -> Array:
+def buckets(xp, distances):
     """Return T5's bucket of each distance.
 
     Each bucket of the first half holds one distance, and the others grow geometrically. A distance
@@ -169,7 +166,7 @@ def buckets(xp: ModuleType, distances: Array) -> Array:
     return xp.sum(xp.astype(distances[:, None] >= edges, xp.float64), axis=1)
 
 
-def reach_of_windows(xp: ModuleType) -> dict[str, Array]:
+def reach_of_windows(xp):
     """Return which position sees which through one, two and three layers with windows.
 
     `reach` counts the positions that the last one sees.
@@ -186,7 +183,7 @@ def reach_of_windows(xp: ModuleType) -> dict[str, Array]:
     }
 
 
-def attend_with_sink(xp: ModuleType, q: Array, k: Array, v: Array, bias: Array) -> AttentionSteps:
+def attend_with_sink(xp, q, k, v, bias):
     """Attend with an additional key, whose score is SINK and whose value is zero.
 
     The bias, (m, n), is added to the scores of the other keys; it is -inf where a key is hidden.

@@ -29,11 +29,8 @@ shifted_scores 6 x 6
 products [2 1.5353 0.5639 -0.0347 0.2674 1.1612]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.positions import position_rotation, sinusoidal_positions
 
 TITLE = "Sinusoidal positions, and a shift as a rotation"
@@ -50,7 +47,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the positions `E`, their rotation by `SHIFT` positions, and their dot products.
 
     `shifted_scores` are the products of each position with each rotated one.

@@ -7,11 +7,8 @@ row_sums [1 1 0.9990]
 output [[1.1060 1.7880] [1.7880 1.1060] [1.5760 1.5760]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.examples import self_attention
 
 TITLE = "Self-attention with the weights its publication prints"
@@ -20,7 +17,7 @@ SOURCE = "000_2da5eed0b4267db4.txt, “Computation of Attention Scores”, where
 WEIGHTS = [[0.106, 0.447, 0.447], [0.447, 0.106, 0.447], [0.211, 0.211, 0.577]]
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the printed weights, their row sums, and their products with the right values."""
     weights = xp.asarray(WEIGHTS, dtype=xp.float64)
     return {

@@ -33,11 +33,9 @@ output_bound [6.0050 6.4422]
 """
 
 import math
-from types import ModuleType
 
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples.split_sums import nearest
 
@@ -61,19 +59,19 @@ LABELS = {
 }
 
 
-def scale_of(x: Array, levels: Array, axis: int, xp: ModuleType) -> Array:
+def scale_of(x, levels, axis, xp):
     """Return the scale of each column (axis 0) or row (axis 1): the difference of two levels."""
     return xp.max(xp.abs(x), axis=axis, keepdims=True) / levels
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Attend with the exact cache and with two quantised ones, and bound the errors."""
     bits = xp.asarray(BITS, dtype=xp.float64)
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     levels = 2 ** (bits - 1) - 1
     root_d_k = math.sqrt(len(K[0]))
 
-    def quantise(x: Array, scale: Array) -> Array:
+    def quantise(x, scale):
         """Round to integer multiples of a scale."""
         return nearest(x / scale, xp) * scale
 

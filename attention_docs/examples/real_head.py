@@ -11,11 +11,9 @@ weights 1 x 14
 """  # noqa: E501, a row of a matrix is one line
 
 import math
-from types import ModuleType
 
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.softmax import softmax
 
 TITLE = "A head of a real model"
@@ -147,7 +145,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the scores and weights of one head for the recorded query and keys."""
     q, k = xp.asarray(Q), xp.asarray(K)
     scores = q @ k.T

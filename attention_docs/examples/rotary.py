@@ -43,11 +43,9 @@ ntk_angles [63 7.8750 0.9844]
 """
 
 import math
-from types import ModuleType
 
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.positions import rotary
 
 TITLE = "Rotary positions, two layouts, and two ways to go further"
@@ -67,7 +65,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Rotate the query and the key in both layouts, and compare angles beyond the training length.
 
     The layouts are the same but for the `order` of the features.
@@ -99,21 +97,19 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def rotation_frequencies(xp: ModuleType, base: float) -> Array:
+def rotation_frequencies(xp, base):
     """Return the angle by which each pair of features turns from one position to the next."""
     pairs = xp.arange(len(Q) // 2, dtype=xp.float64)
     return xp.asarray(float(base), dtype=xp.float64) ** (-2 * pairs / len(Q))
 
 
-def rotate_at(xp: ModuleType, vector: Array, positions: Array, *, interleaved: bool) -> Array:
+def rotate_at(xp, vector, positions, *, interleaved):
     """Return a vector rotated by each of the positions, one per row."""
     rows = xp.repeat(vector[None, :], positions.shape[0], axis=0)
     return rotary(rows, positions, BASE, interleaved)
 
 
-def scores_at(
-    xp: ModuleType, q_positions: Array, k_positions: Array, *, interleaved: bool
-) -> Array:
+def scores_at(xp, q_positions, k_positions, *, interleaved):
     """Return the scores of the query and the key, for each pair of their positions."""
     q = rotate_at(xp, xp.asarray(Q, dtype=xp.float64), q_positions, interleaved=interleaved)
     k = rotate_at(xp, xp.asarray(K, dtype=xp.float64), k_positions, interleaved=interleaved)

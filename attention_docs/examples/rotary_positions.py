@@ -11,11 +11,8 @@ products [2.3348 -1.8364 5.7038]
 score 6.2022
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.examples.rotary import BASE, K, Q
 from attention_docs.positions import rotary
 
@@ -31,7 +28,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Rotate the query and the key, and return the score as a sum over pairs of features."""
     q_position = xp.asarray(QUERY_POSITION, dtype=xp.float64)
     k_position = xp.asarray(KEY_POSITION, dtype=xp.float64)

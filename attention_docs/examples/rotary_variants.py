@@ -39,11 +39,10 @@ woven [[9.6000 10.0953 10.6213] [8.5787 9.0739 9.6000]]
 """
 
 import math
-from types import ModuleType
 
 import numpy
 
-from attention_docs.arrays import Array, check_positive
+from attention_docs.arrays import check_positive
 from attention_docs.positions import rotary
 from attention_docs.softmax import softmax
 
@@ -72,14 +71,14 @@ LABELS = {
 }
 
 
-def turn(x: Array, angles: Array, xp: ModuleType) -> Array:
+def turn(x, angles, xp):
     """Rotate each pair of x, a feature of its first half and one of its second, by an angle."""
     a, b = x[:PAIRS], x[PAIRS:]
     cosines, sines = xp.cos(angles), xp.sin(angles)
     return xp.concat([a * cosines - b * sines, a * sines + b * cosines], axis=-1)
 
 
-def kept_speed(turns: Array, bounds: Array, trained: Array, xp: ModuleType) -> tuple[Array, Array]:
+def kept_speed(turns, bounds, trained, xp):
     """Return the part of its plain speed that each pair keeps in YaRN, in the paper and the code.
 
     Between the bounds, it grows linearly with the turns of a pair in the paper, and falls linearly
@@ -87,7 +86,7 @@ def kept_speed(turns: Array, bounds: Array, trained: Array, xp: ModuleType) -> t
     """
     zero = xp.asarray(0.0, dtype=xp.float64)
 
-    def clip(part: Array) -> Array:
+    def clip(part):
         """Limit to 0 ... 1, with `maximum` alone, because the pages have no `minimum`."""
         return 1 - xp.maximum(1 - xp.maximum(part, zero), zero)
 
@@ -100,7 +99,7 @@ def kept_speed(turns: Array, bounds: Array, trained: Array, xp: ModuleType) -> t
     return clip(paper), clip(code)
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the speeds of pairs, weights with a temperature, and scores of heads and of images.
 
     The docstring of the module explains each step.
@@ -117,11 +116,11 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def pair_indices(xp: ModuleType) -> Array:
+def pair_indices(xp):
     return xp.arange(PAIRS, dtype=xp.float64)
 
 
-def pair_speeds(xp: ModuleType, frequencies: Array, factor: Array) -> dict[str, Array]:
+def pair_speeds(xp, frequencies, factor):
     """Return the speed of each pair, relative to its frequency in plain rotary positions."""
     trained, bounds = (xp.asarray(numbers, dtype=xp.float64) for numbers in (TRAINED, BOUNDS))
     pairs = pair_indices(xp)
@@ -146,7 +145,7 @@ def pair_speeds(xp: ModuleType, frequencies: Array, factor: Array) -> dict[str, 
     }
 
 
-def tempered_weights(xp: ModuleType, temperature: Array) -> dict[str, Array]:
+def tempered_weights(xp, temperature):
     """Return the softmax of a row of scores, multiplied by powers of YaRN's temperature m."""
     row = xp.asarray(ROW, dtype=xp.float64)
     return {
@@ -159,7 +158,7 @@ def tempered_weights(xp: ModuleType, temperature: Array) -> dict[str, Array]:
     }
 
 
-def partial_scores(xp: ModuleType, temperature: Array) -> dict[str, Array]:
+def partial_scores(xp, temperature):
     """Return the scores of a query at position 0 with keys at five positions.
 
     Only the first TURNED features turn. `on_scores` applies the temperature to all features, and
@@ -168,7 +167,7 @@ def partial_scores(xp: ModuleType, temperature: Array) -> dict[str, Array]:
     q, k = (xp.asarray(numbers, dtype=xp.float64) for numbers in (Q, K))
     positions = xp.arange(len(DISTANCES), dtype=xp.float64)
 
-    def turned_scores(base: float) -> Array:
+    def turned_scores(base):
         """Return the part of the scores that comes from the features that turn."""
         rows = xp.repeat(k[None, :TURNED], len(DISTANCES), axis=0)
         return rotary(rows, positions, base) @ q[:TURNED]
@@ -187,11 +186,11 @@ def partial_scores(xp: ModuleType, temperature: Array) -> dict[str, Array]:
     }
 
 
-def image_scores(xp: ModuleType, frequencies: Array) -> dict[str, Array]:
+def image_scores(xp, frequencies):
     """Return the scores of patches if each pair turns with one axis of the position."""
     q, k = (xp.asarray(numbers, dtype=xp.float64) for numbers in (PATCH_Q, PATCH_K))
 
-    def turn_at(x: Array, axes: tuple[int, ...], position: list[int]) -> Array:
+    def turn_at(x, axes, position):
         """Rotate each pair of x by its frequency times the coordinate on its axis.
 
         The position is (time, height, width).
@@ -199,7 +198,7 @@ def image_scores(xp: ModuleType, frequencies: Array) -> dict[str, Array]:
         coordinates = xp.asarray([position[axis] for axis in axes])
         return turn(x, xp.astype(coordinates, xp.float64) * frequencies, xp)
 
-    def patch_scores(axes: tuple[int, ...]) -> Array:
+    def patch_scores(axes):
         """Return the scores of the last patch with every patch of the image, (rows, columns)."""
         last_patch = [TIME, ROWS - 1, COLUMNS - 1]
         patches = [[TIME, h, w] for h in range(ROWS) for w in range(COLUMNS)]

@@ -31,11 +31,8 @@ weights 5 x 5
  [0.1837 0.1837 0.2652 0.1837 0.1837]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Which query matches which key"
@@ -57,7 +54,7 @@ K = [
 ]
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the scores and weights of the queries.
 
     `query_1_meets_key_3` has a product for each feature; their sum is the score of the two.

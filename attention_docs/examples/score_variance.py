@@ -48,11 +48,8 @@ variance_correlated_exact [5 20 80 320]
 
 import math
 from functools import cache
-from types import ModuleType
 
 import numpy
-
-from attention_docs.arrays import Array
 
 TITLE = "Mean and variance of a score, measured"
 SOURCE = "002_d7461449c953e4ff.txt, “Why Divided by √d_k”"
@@ -88,7 +85,7 @@ FORMULAS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Measure moments and tails of scores for each d, beside their exact values.
 
     Steps with `sigma_2` in their name have features of standard deviation 2, and steps with
@@ -129,7 +126,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
 
 
 @cache
-def draw_scores(xp: ModuleType, widths: tuple[int, ...], pairs: int) -> tuple[Array, Array]:
+def draw_scores(xp, widths, pairs):
     """Return (len(widths), pairs) scores of independent and of correlated keys."""
     random_state = numpy.random.RandomState(SEED)
     independent, correlated = [], []
@@ -143,7 +140,7 @@ def draw_scores(xp: ModuleType, widths: tuple[int, ...], pairs: int) -> tuple[Ar
     return xp.stack(independent), xp.stack(correlated)
 
 
-def probability_above(d: int, t: float) -> float:
+def probability_above(d, t):
     """Return the probability that a score of d features, an even number, exceeds t.
 
     A score is the difference of two waiting times, each for d / 2 arrivals. So this is the sum over
@@ -157,7 +154,7 @@ def probability_above(d: int, t: float) -> float:
     return math.fsum(p * math.fsum(overtakings[: half - i]) for i, p in enumerate(arrivals_by_t))
 
 
-def moments(xp: ModuleType, s: Array) -> tuple[Array, Array, Array]:
+def moments(xp, s):
     """Return the mean, the variance and the excess kurtosis of each row."""
     mean = xp.mean(s, axis=1)
     squares = (s - mean[:, None]) ** 2

@@ -10,11 +10,8 @@ weights [[0.0287 0.4856 0.4856] [0.4856 0.0287 0.4856] [0.0529 0.0529 0.8943]]
 output [[1.0287 1.9426] [1.9426 1.0287] [1.8943 1.8943]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Self-attention, three tokens"
@@ -38,7 +35,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the steps of attention, with queries, keys and values from the tokens `X`."""
     x = xp.asarray(X, dtype=xp.float64)
     w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))

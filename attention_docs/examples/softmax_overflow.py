@@ -26,11 +26,8 @@ beyond_stable [0 0 1]
 beyond_right [0 1 0]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.softmax import softmax
 
 TITLE = "Overflow of the softmax, and fill values"
@@ -43,7 +40,7 @@ FILLED = [FILL, FILL, FILL]
 BEYOND = [-3e9, -2e9, FILL]
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Compare the plain softmax with the stable one, and a fill value with minus infinity.
 
     `beyond` has two scores below the fill value of the third, whose key is hidden.
@@ -74,13 +71,13 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def exponentials(xp: ModuleType, z: Array) -> Array:
+def exponentials(xp, z):
     """Return e to each score, or infinity where that is larger than the largest float."""
     with numpy.errstate(over="ignore"):
         return xp.exp(z)
 
 
-def naive_softmax(xp: ModuleType, z: Array) -> Array:
+def naive_softmax(xp, z):
     """Return the softmax without subtracting the maximum, which is NaN where it overflows."""
     with numpy.errstate(over="ignore", invalid="ignore"):
         return xp.exp(z) / xp.sum(xp.exp(z))

@@ -37,11 +37,8 @@ largest_slopes [0.2456 0.0208 1.1e-07]
 largest_slopes_by_z [0.0614 0.0208 4.5e-07]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.softmax import softmax
 
 TITLE = "Softmax saturation and its gradient"
@@ -51,7 +48,7 @@ z = [1, 2, 4, 8]
 FACTORS = [0.25, 1, 4]
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the weights and Jacobians of the scores `z`, a quarter of them, and four times them.
 
     The steps `gaps`, `ratios` and `differences` are taken between neighbouring scores or weights.
@@ -84,6 +81,6 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def jacobian(xp: ModuleType, a: Array) -> Array:
+def jacobian(xp, a):
     """Return diag(a) - a a^T, the Jacobian of a softmax with the weights a."""
     return xp.where(xp.eye(a.shape[0]) == 1, a, xp.zeros_like(a)) - a[:, None] * a[None, :]

@@ -14,11 +14,9 @@ weights [0.0278 0.8887 0.0278 0.0278 0.0278]
 slope [0.0989]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array, check_positive
+from attention_docs.arrays import check_positive
 from attention_docs.examples.course_sentence import BIRDS, PASS, WORDS, given_matrices
 from attention_docs.softmax import softmax
 
@@ -30,7 +28,7 @@ TEMPERATURE = [1]
 LABELS = {"scores weights_unscaled scaled weights": (WORDS,)}
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the weights of the scores with and without the scale, and the slopes of one weight."""
     matrices = given_matrices(xp)
     q, k = matrices["X"][BIRDS, :] @ matrices["W_Q_1"], matrices["X"] @ matrices["W_K_1"]
@@ -52,7 +50,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def slope(xp: ModuleType, weights: Array) -> Array:
+def slope(xp, weights):
     """Return the derivative of the weight of "pass" with respect to its score in the softmax.
 
     For a weight a it is a (1 - a). The sum of the other weights stands for 1 - a, because it is

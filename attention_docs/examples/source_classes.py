@@ -61,11 +61,9 @@ hidden_weights [0 0 0]
 """
 
 import math
-from types import ModuleType
 
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.multi_head import MultiHeadAttention, merge_heads, split_heads
 from attention_docs.softmax import softmax
@@ -82,7 +80,7 @@ HEADS, HEAD_DIM, EMBED_SIZE = 2, 2, 4
 FILL = -1e20
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the steps of the right computation, and weights and outputs with each mistake.
 
     `unused_parameters` is the size of the layers that the class never applies, and

@@ -24,11 +24,8 @@ repeated_variance_exact 256
 """
 
 import math
-from types import ModuleType
 
 import numpy
-
-from attention_docs.arrays import Array
 
 TITLE = "Why one long dot product does not measure the variance of a score"
 SOURCE = "002_d7461449c953e4ff.txt, “Code Example”"
@@ -57,7 +54,7 @@ FORMULAS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Repeat the published experiment, and measure the variance of scores of repeated features.
 
     Steps that end in `_deviations` are differences in standard deviations.

@@ -22,13 +22,10 @@ mixed_outputs [[1.5234 1.5156] [1.5234 1.5156] [1.5234 1.5156] [1.5234 1.5156]]
 """
 
 import math
-from collections.abc import Iterable
 from functools import reduce
-from types import ModuleType
 
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attend_tile, attention_steps
 from attention_docs.tiles import TileState, merge
 
@@ -50,7 +47,7 @@ LABELS = {
 }
 
 
-def nearest(x: Array, xp: ModuleType) -> Array:
+def nearest(x, xp):
     """Round to the nearest integer; a number between two integers goes to the even one."""
     # Not `xp.round`: the pages give it the slope 1, because other examples use it only to remove
     # rounding errors.
@@ -59,7 +56,7 @@ def nearest(x: Array, xp: ModuleType) -> Array:
     return xp.where(is_odd_tie, below_half + 1, below_half)
 
 
-def round_to(x: Array, fraction_bits: Array, smallest_normal: Array, xp: ModuleType) -> Array:
+def round_to(x, fraction_bits, smallest_normal, xp):
     """Round float64 numbers within the range of a format to it, but return them as float64."""
     # Below the smallest normal number, the spacing no longer shrinks.
     magnitude = xp.maximum(xp.abs(x), xp.asarray(smallest_normal, dtype=xp.float64))
@@ -69,12 +66,12 @@ def round_to(x: Array, fraction_bits: Array, smallest_normal: Array, xp: ModuleT
     return nearest(x / spacing, xp) * spacing
 
 
-def round_to_float16(x: Array, xp: ModuleType) -> Array:
+def round_to_float16(x, xp):
     """Round float64 numbers to float16."""
     return round_to(x, *FORMATS["float16"], xp)
 
 
-def round_to_each(formats: Iterable[str], x: Array, xp: ModuleType) -> Array:
+def round_to_each(formats, x, xp):
     """Round along the first axis to one format each, or all of a first axis of length 1 to each."""
     shape = (-1, *(1,) * (x.ndim - 1))
     columns = zip(*(FORMATS[name] for name in formats), strict=True)
@@ -82,22 +79,22 @@ def round_to_each(formats: Iterable[str], x: Array, xp: ModuleType) -> Array:
     return round_to(x, bits, smallest, xp)
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Sum four numbers in three orders, and attend to the keys in one to eight pieces."""
     numbers = xp.asarray(NUMBERS, dtype=xp.float64)
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     a, b, c, d = (numbers[i] for i in range(len(NUMBERS)))
 
-    def add(x: Array, y: Array) -> Array:
+    def add(x, y):
         return round_to_float16(x + y, xp)
 
-    def round_state(state: TileState) -> TileState:
+    def round_state(state):
         """Round the arrays of a state, (formats, ...), side by side as columns of one array."""
         columns = [state.maximum[..., None], state.total[..., None], state.sums]
         rounded = round_to_each(FORMATS, xp.concat(columns, axis=-1), xp)
         return TileState(rounded[..., 0], rounded[..., 1], rounded[..., 2:])
 
-    def merge_pieces(count: int, *, last_first: bool = False) -> TileState:
+    def merge_pieces(count, *, last_first=False):
         """Split the keys into equal pieces, and merge their states, rounded to each format."""
         shape = (1, count, len(K) // count, -1)
         states = round_state(attend_tile(q, xp.reshape(k, shape), xp.reshape(v, shape)))
@@ -107,7 +104,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
             [TileState(*(array[:, i, ...] for array in states)) for i in order],
         )
 
-    def outputs(*states: TileState) -> Array:
+    def outputs(*states):
         """Return the outputs of states, (formats, states, d_v); of float32 states in bfloat16."""
         output = xp.concat([state.output for state in states], axis=1)
         return round_to_each(("float16", "bfloat16", "bfloat16"), output, xp)

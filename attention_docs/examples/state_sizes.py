@@ -15,11 +15,7 @@ hybrid [96 168 456 1608 6216]
 attention_only [96 384 1536 6144 24576]
 """
 
-from types import ModuleType
-
 import numpy
-
-from attention_docs.arrays import Array
 
 TITLE = "A state beside a cache, in bytes"
 SOURCE = "the default configuration of Qwen3-Next in transformers"
@@ -31,7 +27,7 @@ CACHE_BYTES, STATE_BYTES = [2], [4]
 CONTEXTS = [1024, 4096, 16384, 65536, 262144]
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the sizes of a state and of the cache of a token, and the memory for long contexts.
 
     `break_even` is the number of tokens whose cache, in one layer, is as large as a state.

@@ -66,11 +66,9 @@ not_rescaled [0.2899 1.5027 0.2952 0.8485 0.4544]
 
 import functools
 import itertools
-from types import ModuleType
 
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attend_tile, attention_steps
 from attention_docs.tiles import TileState, merge
 
@@ -103,7 +101,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Compute the softmax in one pass, and attention in tiles that are merged in three orders."""
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     at_once = attention_steps(q, k, v)
@@ -154,7 +152,7 @@ def steps(xp: ModuleType = numpy) -> dict[str, Array]:
     }
 
 
-def online_softmax(xp: ModuleType, z: Array) -> tuple[Array, Array]:
+def online_softmax(xp, z):
     """Return the running maximum and the running sum of exponentials after each of the scores z."""
     maximum = xp.asarray(-xp.inf, dtype=xp.float64)
     total = xp.asarray(0.0, dtype=xp.float64)
@@ -168,7 +166,7 @@ def online_softmax(xp: ModuleType, z: Array) -> tuple[Array, Array]:
     return xp.stack(maxima), xp.stack(sums)
 
 
-def rescaling_factors(xp: ModuleType, maxima: Array) -> Array:
+def rescaling_factors(xp, maxima):
     """Return the factor of the earlier sums at each running maximum.
 
     It is zero at the first maximum, before which there are no sums.
@@ -176,13 +174,13 @@ def rescaling_factors(xp: ModuleType, maxima: Array) -> Array:
     return xp.concat([xp.zeros_like(maxima[:1]), xp.exp(maxima[:-1] - maxima[1:])])
 
 
-def state_of_query(state: TileState, query: int) -> TileState:
+def state_of_query(state, query):
     """Return the state of one query, with a leading axis of length 1."""
     rows = slice(query, query + 1)
     return TileState(state.maximum[rows], state.total[rows], state.sums[rows, :])
 
 
-def merge_without_rescaling(xp: ModuleType, tiles: list[TileState]) -> Array:
+def merge_without_rescaling(xp, tiles):
     """Return the output if, by mistake, earlier sums stay the same when the maximum grows."""
     maximum, total, sums = tiles[0]
     for tile in tiles[1:]:
@@ -193,6 +191,6 @@ def merge_without_rescaling(xp: ModuleType, tiles: list[TileState]) -> Array:
     return sums / total[:, None]
 
 
-def are_equal(xp: ModuleType, a: Array, b: Array) -> Array:
+def are_equal(xp, a, b):
     """Whether two arrays are equal up to rounding errors."""
     return xp.all(xp.abs(a - b) < 1e-12)

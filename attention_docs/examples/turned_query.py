@@ -7,11 +7,8 @@ weights [[0.6607 0.3258 0.0135]]
 output [[1.4573 -0.0227]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.softmax import softmax
 
 TITLE = "One query to turn, three keys and their values in a plane"
@@ -27,7 +24,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the steps of attention of one query."""
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     scores = q @ k.T

@@ -15,11 +15,8 @@ weights [[0.0342 0.1307 0.7817 0.0534] [0.0524 0.7670 0.0524 0.1282]]
 output [[1.5635 0.2613 0.8886] [0.1048 1.5339 0.3088]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Two sequences, two French words on four English ones"
@@ -62,7 +59,7 @@ LABELS = {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the steps of attention, with queries from `X_q` and keys and values from `X_kv`."""
     x_q, x_kv = (xp.asarray(tokens, dtype=xp.float64) for tokens in (X_q, X_kv))
     w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))

@@ -9,11 +9,8 @@ V [[2 0 0] [0 2 1] [2 2 1]]
 output [[1.0287 1.9426 0.9713] [1.9426 1.0287 0.5144] [1.8943 1.8943 0.9471]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples import self_attention
 from attention_docs.examples.self_attention import FEATURES, TOKENS, W_K, W_Q, X
@@ -30,7 +27,7 @@ LABELS = self_attention.LABELS | {
 }
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the weights and the output of self-attention, with values of three features."""
     x = xp.asarray(X, dtype=xp.float64)
     w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))

@@ -19,11 +19,8 @@ aligned [3 2 1]
 output [[0.0161 0.0214 0.1169 0.9559] [0.0322 0.2428 0.9265 0.1046] [0.2971 0.9278 0.2397 0.0124]]
 """
 
-from types import ModuleType
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "Word order, an English-Japanese alignment"
@@ -34,7 +31,7 @@ X_english = [[1, 0.1, 0, 0], [0.3, 1, 0.2, 0], [0, 0.2, 1, 0.1], [0, 0, 0.1, 1]]
 STRETCH = 3.0
 
 
-def steps(xp: ModuleType = numpy) -> dict[str, Array]:
+def steps(xp=numpy):
     """Return the steps of attention, with Japanese queries and English keys and values.
 
     The values are the English embeddings themselves.
