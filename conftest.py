@@ -130,14 +130,17 @@ def slowest_files_first(items):
 class ByFile(LoadFileScheduling):
     """Schedule whole files, but the tests of a file marked `independent_tests` one by one.
 
-    The tests of a file share fixtures, and the blocks of a page build on one another. The scheduler
-    does not collect tests, so it looks for the mark in the text of the file. (Marking groups for
-    pytest-xdist would be simpler, but has no effect in pytest-xdist 3.8 with pytest 9.2.)
+    The tests of a file share fixtures, the blocks of a page build on one another, and the doctests
+    of the examples train the models of their tests. The scheduler does not collect tests, so it
+    looks for the mark in the text of the file. (Marking groups for pytest-xdist would be simpler,
+    but has no effect in pytest-xdist 3.8 with pytest 9.2.)
     """
 
     def _split_scope(self, nodeid):
         """Return the name of the group of a test, whose tests run in the same process."""
         file = super()._split_scope(nodeid)
+        if file.startswith("attention_docs/examples/"):
+            file = "tests/examples/test_examples.py"
         return nodeid if has_independent_tests(self.config.rootpath / file) else file
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from attention_docs import attention_steps, examples
 from attention_docs.render.text import as_text
+from tests.conftest import LIBRARIES
 from tests.examples.comparison import Computation, compare
 from tests.examples.independent import ONE_HEAD_STEPS, computations_of
 from tests.examples.independent.one_head import one_head_steps, steps_of_one_head
@@ -20,6 +21,7 @@ def test_every_example_has_title_and_source():
         assert examples.load(name).SOURCE, name
 
 
+@pytest.mark.parametrize("xp", LIBRARIES[1:], indirect=True)  # doctests compare NumPy's
 @pytest.mark.parametrize("name", NAMES)
 def test_steps_match_committed_digits_on_every_library(name, xp):
     assert as_text(examples.computed(examples.load(name).steps, xp)) == examples.expected(name)
@@ -32,13 +34,7 @@ def test_steps_have_identifiers_and_at_most_two_axes(name):
         assert array.ndim <= 2, step
 
 
-def thorough_if_trained(name):
-    """Mark an example as thorough if its comparison trains models, which is slow."""
-    marks = [pytest.mark.thorough] if name.startswith("learning_") else []
-    return pytest.param(name, marks=marks)
-
-
-@pytest.mark.parametrize("name", [thorough_if_trained(name) for name in NAMES])
+@pytest.mark.parametrize("name", NAMES)
 def test_steps_agree_with_independent_computation(name, record_property):
     record_property("compared", compare(name, computations_of(name)))
 

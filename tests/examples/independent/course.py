@@ -49,10 +49,11 @@ def multi_head_output(literals, rows, heads=(1, 2), **kwargs):
 
 def layer_norm(rows):
     """Shift and scale every row to mean 0 and variance 1."""
-    return [
-        [(x - statistics.fmean(row)) / math.sqrt(statistics.pvariance(row) + 1e-5) for x in row]
-        for row in rows
-    ]
+    normed = []
+    for row in rows:
+        mean, std = statistics.fmean(row), math.sqrt(statistics.pvariance(row) + 1e-5)
+        normed.append([(x - mean) / std for x in row])
+    return normed
 
 
 def feed_forward(literals, rows):
