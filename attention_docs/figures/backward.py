@@ -6,8 +6,9 @@ from attention_docs.arrays import Array
 from attention_docs.figures.registry import site_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Html, Panel, cells
+from attention_docs.render.figures.arrows import arrow
 from attention_docs.render.figures.scales import scale_of
-from attention_docs.render.figures.svg import LINE_HEIGHT, element, label, player, title
+from attention_docs.render.figures.svg import LINE_HEIGHT, label, player, title
 
 # The roles of the matrices of the forward pass, from left to right.
 ROLE_OF_SYMBOL = {"Z": "scores", "A": "weights", "O": "output"}
@@ -72,7 +73,10 @@ def _pass_step(
             body.append(cells.draw_grid_lines(grid))
         if symbol in sources:
             body.append(cells.draw_mark(grid, (None, None), role))
-    body.append(draw_arrow(grids[sources[0]], grids[result], operation))
+    start, end = grids[sources[0]], grids[result]
+    ends = (start.right + 4, end.x - 4) if start.x < end.x else (start.x - 4, end.right + 4)
+    body.append(label(sum(ends) / 2, start.middle_y - 12, operation))
+    body.append(arrow([(x, start.middle_y) for x in ends]))
     return Panel(
         grids["O"].right + 2,
         grids["dO"].bottom,
@@ -92,14 +96,3 @@ def _grids_of_passes(matrices: Mapping[str, Array]) -> dict[str, cells.Grid]:
         grids[f"d{symbol}"] = forward._replace(y=forward.bottom + 2.2 * LINE_HEIGHT)
         x = forward.right + ARROW_LENGTH
     return grids
-
-
-def draw_arrow(start: cells.Grid, end: cells.Grid, text: str) -> str:
-    """Draw a horizontal arrow from a matrix to the one beside it, with a text above the arrow."""
-    if start.x < end.x:
-        start_x, end_x, arrowhead = start.right + 4, end.x - 4, 6
-    else:
-        start_x, end_x, arrowhead = start.x - 4, end.right + 4, -6
-    path = f"M{start_x:g} {start.middle_y:g}H{end_x:g}m{-arrowhead} -4l{arrowhead} 4l{-arrowhead} 4"
-    line = element("path", d=path, fill="none", stroke="currentColor")
-    return label((start_x + end_x) / 2, start.middle_y - 12, text) + line

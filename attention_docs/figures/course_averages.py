@@ -1,7 +1,8 @@
 """The figures of "A word and its neighbours"."""
 
+import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from attention_docs.figures.course_sentence import AIR_AND_WATER, WEIGHTS_OF_WOR
 from attention_docs.figures.registry import site_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Html, Panel, beside, figure, heatmap, matrix_panel
-from attention_docs.render.figures.arrows import Point, arrowhead, vector_arrow, vector_tip
+from attention_docs.render.figures.arrows import Point, arrow, head, vector_tip
 from attention_docs.render.figures.boxes import box, box_width
 from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
@@ -30,6 +31,7 @@ from attention_docs.render.figures.svg import (
     vertical_label,
 )
 from attention_docs.render.numbers import number
+from attention_docs.render.references import row_reference
 
 WORD_HEIGHT, WORD_RADIUS, WORD_GAP = 28, 8, 8
 WORDS_MARGIN = 2.0  # beside a row of words
@@ -38,10 +40,9 @@ ARC_TOP = 2.0 * LINE_HEIGHT  # the room for the first arc
 # Before a word to be predicted: the room for an arrow, and the arrow's middle in it.
 PREDICTION_WIDTH, PREDICTION_X = 28, 10
 # An arc from word to word rises above the boxes, from which its ends keep a distance.
-ARC_HEIGHT, ARC_GAP = 30, 2
-ARC_HEAD_LENGTH, ARC_HEAD_HALF_WIDTH = 8, 4
+ARC_HEIGHT, ARC_GAP, ARC_HEAD = 30, 2, (8.0, 4.0)
 # The length of the axes of a plane, of 1 on paper, and of an arrowhead, with half of its width.
-AXIS_LENGTH, UNIT, PLANE_HEAD = 2, 90, (9, 4)
+AXIS_LENGTH, UNIT, PLANE_HEAD = 2, 90, (9.0, 4.0)
 ARROW_NAME_GAP = 6  # from the tip of an arrow to its name, to the right and up
 
 
@@ -196,12 +197,10 @@ def _draw_arc(start: Point, end: Point) -> str:
         f"{end_x:g} {end_y - ARC_HEIGHT:g} {end_x:g} {end_y - ARC_GAP:g}"
     )
     arc = element("path", d=path, fill="none", stroke=colour("weights"), stroke_width=2)
-    tip = (end_x, end_y - ARC_GAP / 2)
-    base = (end_x, tip[1] - ARC_HEAD_LENGTH)
-    return arc + arrowhead(base, tip, ARC_HEAD_HALF_WIDTH, fill=colour("weights"))
+    return arc + head((end_x, end_y - ARC_GAP / 2), math.pi / 2, "weights", ARC_HEAD)
 
 
-def arrows_panel(name: str, features: Sequence[str], arrows: Sequence[Arrow]) -> Panel:
+def arrows_panel(name: str, features: Sequence[str], vectors: Sequence[Arrow]) -> Panel:
     """Draw arrows from zero in a plane of two features, whose axes end at `AXIS_LENGTH`."""
     left = top = 2 * LINE_HEIGHT
     right, bottom = left + AXIS_LENGTH * UNIT, top + AXIS_LENGTH * UNIT
@@ -218,22 +217,22 @@ def arrows_panel(name: str, features: Sequence[str], arrows: Sequence[Arrow]) ->
         *ticks,
         label((left + right) / 2, bottom + 1.7 * LINE_HEIGHT, features[0]),
         vertical_label(LINE_HEIGHT / 2, (top + bottom) / 2, features[1]),
-        *(_draw_arrow(arrow, zero=(left, bottom)) for arrow in arrows),
+        *(_draw_vector(vector, (left, bottom)) for vector in vectors),
     ]
-    vectors = (
-        f"{arrow.name} ({', '.join(map(number, arrow.vector))})" for arrow in arrows if arrow.name
-    )
-    description = f"{name}, by {features[0]} and {features[1]}: {'; '.join(vectors)}."
+    names = (f"{name} ({', '.join(map(number, vector))})" for name, vector, *_ in vectors if name)
+    description = f"{name}, by {features[0]} and {features[1]}: {'; '.join(names)}."
     width, height = right + 3 * LINE_HEIGHT, bottom + 2.3 * LINE_HEIGHT
     return Panel(width, height, "".join(body), description, name=name)
 
 
-def _draw_arrow(arrow: Arrow, zero: Point) -> str:
+def _draw_vector(vector: Arrow, zero: Point) -> str:
     """Draw an arrow from zero, with its name at the upper right of its tip."""
-    svg = vector_arrow(arrow.vector, zero, UNIT, arrow.role, head=PLANE_HEAD, dashed=arrow.dashed)
-    if not arrow.name:
+    tip = x, y = vector_tip(vector.vector, zero, UNIT)
+    dashes = "4 3" if vector.dashed else None
+    line: dict[str, Any] = {"stroke_dasharray": dashes, "data_val": row_reference(vector.vector)}
+    svg = arrow([zero, tip], vector.role, PLANE_HEAD, width=2, **line)
+    if not vector.name:
         return svg
-    x, y = vector_tip(arrow.vector, zero, UNIT)
     return svg + label(
-        x + ARROW_NAME_GAP, y - ARROW_NAME_GAP, arrow.name, "start", fill=colour(arrow.role)
+        x + ARROW_NAME_GAP, y - ARROW_NAME_GAP, vector.name, "start", fill=colour(vector.role)
     )

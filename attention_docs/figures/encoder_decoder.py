@@ -11,8 +11,9 @@ from attention_docs.figures.registry import site_figure
 from attention_docs.figures.steps_of_attention import word_cells, words_panel
 from attention_docs.lookup import StepsOf, words_of
 from attention_docs.render.figures import Html, Panel, beside, cells, figure
+from attention_docs.render.figures.arrows import arrow
 from attention_docs.render.figures.bars import bars_panel
-from attention_docs.render.figures.boxes import HEIGHT, arrow, box, box_width
+from attention_docs.render.figures.boxes import HEIGHT, box, box_width
 from attention_docs.render.figures.svg import LINE_HEIGHT, colour, label, player, title, translated
 
 # The two stacks, in pixels: the size of a box, the room between the stacks, and their left sides.

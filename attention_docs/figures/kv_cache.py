@@ -8,8 +8,9 @@ from attention_docs.figures.claims import claim
 from attention_docs.figures.registry import site_figure
 from attention_docs.lookup import Steps, StepsOf, words_of
 from attention_docs.render.figures import Html, Panel, beside, cells, svg
+from attention_docs.render.figures.arrows import arrow
 from attention_docs.render.figures.bars import bars_panel
-from attention_docs.render.figures.boxes import HEIGHT, arrow, box
+from attention_docs.render.figures.boxes import HEIGHT, box
 from attention_docs.render.figures.scales import scale_of
 
 # The growing cache, in pixels: the size of a feature and of a weight, and the room for the words at

@@ -7,7 +7,7 @@ from attention_docs.figures.registry import site_figure
 from attention_docs.figures.steps_of_attention import draw_numbers
 from attention_docs.lookup import Steps, StepsOf
 from attention_docs.render.figures import Axis, Html, Panel, Series, beside, cells, line_chart, svg
-from attention_docs.render.figures.boxes import arrow
+from attention_docs.render.figures.arrows import arrow
 from attention_docs.render.figures.scales import FILLS, OPACITY_UNDER_TEXT
 from attention_docs.render.numbers import number
 

@@ -1,4 +1,4 @@
-"""Draw straight and curved arrows, and arrowheads in any direction."""
+"""Draw arrows: through points, or around a centre."""
 
 import math
 from collections.abc import Sequence
@@ -7,17 +7,60 @@ from typing import Any
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.render.figures.svg import colour, element
-from attention_docs.render.references import row_reference
+from attention_docs.render.figures import svg
 
 # Between the ends of a curved arrow and the hands beside them, in radians.
 TURN_GAP = 0.12
+HEAD = (6.0, 4.0)  # the length of an arrowhead, and half of its width
 Point = tuple[float, float]
 
 
 def line(start: Point, end: Point, role: str | None, **attributes: Any) -> str:
     ends = {"x1": start[0], "y1": start[1], "x2": end[0], "y2": end[1]}
-    return element("line", **ends, stroke=colour(role), **attributes)
+    return svg.element("line", **ends, stroke=svg.colour(role), **attributes)
+
+
+def arrow(
+    points: Sequence[Point],
+    role: str | None = None,
+    head_size: tuple[float, float] = HEAD,
+    *,
+    width: float = 1.5,
+    opacity: float | None = None,
+    **attributes: Any,
+) -> str:
+    """Draw a line through points, with an arrowhead at the last of them."""
+    *starts, tip = points
+    angle = math.atan2(tip[1] - starts[-1][1], tip[0] - starts[-1][0])
+    length = head_size[0]
+    base = (tip[0] - length * math.cos(angle), tip[1] - length * math.sin(angle))
+    line_opacity = 0.6 if opacity is None and role is None else opacity
+    attributes |= {"stroke_width": width, "stroke_opacity": line_opacity}
+    if len(points) == 2:
+        shaft = line(starts[0], base, role, **attributes)
+    else:
+        path = "M" + "L".join(f"{x:g} {y:g}" for x, y in [*starts, base])
+        shaft = svg.element("path", d=path, fill="none", stroke=svg.colour(role), **attributes)
+    return shaft + head(tip, angle, role, head_size, opacity)
+
+
+def head(
+    tip: Point,
+    angle: float,
+    role: str | None,
+    size: tuple[float, float] = HEAD,
+    opacity: float | None = None,
+) -> str:
+    """Draw an arrowhead that points at an angle, which is clockwise from the right as in SVG."""
+    length, half_width = size
+    triangle = svg.element(
+        "path",
+        d=f"M0 0L{-length:g} {-half_width:g}v{2 * half_width:g}z",
+        fill=svg.colour(role),
+        fill_opacity=opacity,
+        transform=f"rotate({math.degrees(angle):g})",
+    )
+    return svg.translated(*tip, triangle)
 
 
 def turn_arrow(
@@ -28,68 +71,11 @@ def turn_arrow(
     start_angle = math.atan2(*start) + sign * TURN_GAP
     end_angle = math.atan2(*end) - sign * TURN_GAP
     x1, y1 = vector_tip((math.sin(start_angle), math.cos(start_angle)), centre, radius)
-    x2, y2 = vector_tip((math.sin(end_angle), math.cos(end_angle)), centre, radius)
+    tip = x2, y2 = vector_tip((math.sin(end_angle), math.cos(end_angle)), centre, radius)
     arc = f"M{x1:.1f} {y1:.1f}A{radius:g} {radius:g} 0 0 {int(is_clockwise)} {x2:.1f} {y2:.1f}"
-    backwards = end_angle - sign * math.pi / 2
-    arrowhead = "".join(
-        f"M{x2:.1f} {y2:.1f}l{6 * math.sin(angle):.1f} {-6 * math.cos(angle):.1f}"
-        for angle in (backwards - 0.5, backwards + 0.5)
-    )
-    return element(
-        "path", d=arc + arrowhead, fill="none", stroke="currentColor", stroke_opacity=0.7
-    )
-
-
-def arrowhead_base(start: Point, tip: Point, length: float) -> Point:
-    """Return the point on the line from `start` to `tip` at which an arrowhead begins."""
-    fraction = length / math.dist(start, tip)
-    return tip[0] - fraction * (tip[0] - start[0]), tip[1] - fraction * (tip[1] - start[1])
-
-
-def arrowhead(base: Point, tip: Point, half_width: float, **attributes: object) -> str:
-    """Draw a triangle from the middle of its base to its tip; its base is twice `half_width`."""
-    fraction = half_width / math.dist(base, tip)
-    across_x, across_y = fraction * (tip[1] - base[1]), fraction * (base[0] - tip[0])
-    corners = (
-        tip,
-        (base[0] + across_x, base[1] + across_y),
-        (base[0] - across_x, base[1] - across_y),
-    )
-    path = "M" + "L".join(f"{round(x, 1):g} {round(y, 1):g}" for x, y in corners) + "z"
-    return element("path", d=path, **attributes)
-
-
-def vector_arrow(
-    vector: np.ndarray,
-    start: Point,
-    pixels_per_unit: float,
-    role: str,
-    *,
-    head: tuple[float, float],
-    dashed: bool = False,
-    opacity: float | None = None,
-) -> str:
-    """Draw a vector, (2,), to the right and up, as an arrow tagged with the vector's step.
-
-    Args:
-        head: the length of the arrowhead, and half of its width, in pixels.
-    """
-    head_length, half_width = head
-    tip = vector_tip(vector, start, pixels_per_unit)
-    base = arrowhead_base(start, tip, head_length)
-    line = element(
-        "line",
-        x1=start[0],
-        y1=start[1],
-        x2=base[0],
-        y2=base[1],
-        stroke=colour(role),
-        stroke_width=2,
-        stroke_dasharray="4 3" if dashed else None,
-        stroke_opacity=opacity,
-        data_val=row_reference(vector),
-    )
-    return line + arrowhead(base, tip, half_width, fill=colour(role), fill_opacity=opacity)
+    stroke = {"stroke": "currentColor", "stroke_opacity": 0.7, "fill": "none"}
+    forwards = end_angle if is_clockwise else end_angle + math.pi
+    return svg.element("path", d=arc, **stroke) + head(tip, forwards, None, opacity=0.7)
 
 
 def vector_tip(vector: Sequence[float] | np.ndarray, start: Point, pixels_per_unit: float) -> Point:

@@ -1,13 +1,9 @@
-"""Draw boxes with words and the arrows between them, for the figures of several chapters."""
+"""Draw boxes with words, for the figures of several chapters."""
 
-from collections.abc import Sequence
-
-from attention_docs.render.figures.arrows import Point, arrowhead, arrowhead_base
 from attention_docs.render.figures.svg import colour, element, label, text_width
 
 HEIGHT = 26
 PADDING = 9  # between the text of a box and its left and right side
-HEAD_LENGTH, HEAD_HALF_WIDTH = 6, 4  # of an arrow
 
 
 def box(
@@ -48,18 +44,3 @@ def box(
 
 def box_width(text: str) -> float:
     return text_width(text) + 2 * PADDING
-
-
-def arrow(points: Sequence[Point], role: str | None = None) -> str:
-    """Draw a line through points, with an arrowhead at the last of them."""
-    tip = points[-1]
-    base = arrowhead_base(points[-2], tip, HEAD_LENGTH)
-    line = element(
-        "path",
-        d="M" + "L".join(f"{x:g} {y:g}" for x, y in [*points[:-1], base]),
-        fill="none",
-        stroke=colour(role),
-        stroke_opacity=None if role else 0.6,
-        stroke_width=1.5,
-    )
-    return line + arrowhead(base, tip, HEAD_HALF_WIDTH, fill=colour(role))

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from attention_docs.render.figures.arrows import Point, vector_arrow
+from attention_docs.render.figures.arrows import Point, arrow, vector_tip
 from attention_docs.render.figures.svg import colour, element, label
+from attention_docs.render.references import row_reference
 
 HEAD = (6, 3.5)  # the length of an arrowhead, and half of its width
 TEXT_GAP = 9  # between the tip of a hand and the middle of its text
@@ -40,13 +41,17 @@ def dial(x: float, y: float, radius: float, hands: Sequence[Hand], length: float
 
 def _draw_hand(centre: Point, pixels_per_unit: float, hand: Hand) -> str:
     """Draw a hand as an arrow from the centre of the dial, with its text beyond the tip."""
-    arrow = vector_arrow(
-        hand.coordinates, centre, pixels_per_unit, hand.role, head=HEAD, opacity=hand.opacity
-    )
+    tip = vector_tip(hand.coordinates, centre, pixels_per_unit)
+    style: dict[str, Any] = {
+        "width": 2,
+        "opacity": hand.opacity,
+        "data_val": row_reference(hand.coordinates),
+    }
+    drawing = arrow([centre, tip], hand.role, HEAD, **style)
     if not hand.text:
-        return arrow
+        return drawing
     right, up = hand.coordinates.tolist()
     angle = math.atan2(up, right) + hand.text_turn
     distance = pixels_per_unit * math.hypot(right, up) + TEXT_GAP
     x, y = centre[0] + distance * math.cos(angle), centre[1] - distance * math.sin(angle)
-    return arrow + label(x, y, hand.text, fill=colour(hand.role))
+    return drawing + label(x, y, hand.text, fill=colour(hand.role))

@@ -8,17 +8,16 @@ vector. An outline joins the points of the step that its `data-outline` names.
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.render.figures import svg
-from attention_docs.render.figures.arrows import Point, vector_tip
+from attention_docs.render.figures import arrows, svg
 from attention_docs.render.numbers import number
 from attention_docs.render.references import row_reference, step_name
 
-ARROWHEAD = "M1 0L-9 -4L-9 4z"
+HEAD = (9.0, 4.0)  # the length of an arrowhead, and half of its width
 # Between the name of a vector and the tip of its arrow, its point, or the page's handle at its tip.
 GAP_AT_TIP, GAP_AT_POINT, GAP_AT_HANDLE = 5, 8, 14
 NAME_HEIGHT = 10
@@ -87,27 +86,24 @@ def plane_panel(
     return svg.Panel(width, height, "".join(body), description, name=name)
 
 
-def draw_outline(corners: Array, zero: Point, pixels_per_unit: float) -> str:
+def draw_outline(corners: Array, zero: arrows.Point, pixels_per_unit: float) -> str:
     """Join points of a step by a closed line."""
-    tips = (vector_tip(corner, zero, pixels_per_unit) for corner in np.asarray(corners))
+    tips = (arrows.vector_tip(corner, zero, pixels_per_unit) for corner in np.asarray(corners))
     path = "M" + "L".join(f"{x:g} {y:g}" for x, y in tips) + "z"
     line = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.5}
     return svg.element("path", d=path, **line, data_outline=step_name(corners))
 
 
-def draw_vector(vector: Vector, zero: Point, pixels_per_unit: float) -> str:
+def draw_vector(vector: Vector, zero: arrows.Point, pixels_per_unit: float) -> str:
     """Draw an arrow or a point, and its name, in a group that the page's script can move."""
     zero_x, zero_y = zero
-    tip_x, tip_y = vector_tip(vector.position, zero, pixels_per_unit)
+    tip = tip_x, tip_y = arrows.vector_tip(vector.position, zero, pixels_per_unit)
     angle = math.atan2(tip_y - zero_y, tip_x - zero_x)  # clockwise, as in SVG
     paint = svg.colour(vector.role)
     reference = row_reference(vector.position)
     if vector.is_arrow:
-        ends = {"x1": zero_x, "y1": zero_y, "x2": tip_x, "y2": tip_y}
-        line = svg.element("line", **ends, stroke=paint, stroke_width=2, data_val=reference)
-        turn = f"rotate({math.degrees(angle):g})"
-        arrowhead = svg.element("path", d=ARROWHEAD, fill=paint, transform=turn, class_="head")
-        drawing = line + svg.translated(tip_x, tip_y, arrowhead)
+        line: dict[str, Any] = {"data_val": reference, "data_beyond": f"{-HEAD[0]:g} {-HEAD[0]:g}"}
+        drawing = arrows.arrow([zero, tip], vector.role, HEAD, width=2, **line)
     else:
         at_tip = f"translate({tip_x:g} {tip_y:g})"
         drawing = svg.element("path", d=DOT, fill=paint, transform=at_tip, data_val=reference)

@@ -28,7 +28,7 @@ const connect = (control) => {
   const handle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
   handle.setAttribute("class", "handle");
   handle.setAttribute("r", "12");
-  handle.setAttribute("transform", `translate(${arrow.getAttribute("x2")} ${arrow.getAttribute("y2")})`);
+  handle.setAttribute("transform", `${group.querySelector("[transform]")?.getAttribute("transform")}`);
   group.append(handle);
   let last = "";
   handle.onpointerdown = (event) => {

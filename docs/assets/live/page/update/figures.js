@@ -124,19 +124,17 @@ export const moveInPlane = (mark, [x, y]) => {
   // The tip of a long arrow stays in the drawing.
   const excess = Math.max(1, dx / (width - left), -dx / left, dy / (height - bottom), -dy / bottom);
   const [tipX, tipY] = [left + dx / excess, bottom + dy / excess];
-  if (mark.matches("line")) {
-    setNumber(mark, "x2", tipX);
-    setNumber(mark, "y2", tipY);
-  }
   const angle = Math.atan2(-y, x);
-  for (const part of /** @type {NodeListOf<SVGElement>} */ (group.querySelectorAll("[transform]"))) {
+  for (const part of /** @type {NodeListOf<SVGElement>} */ (group.querySelectorAll("[transform], line"))) {
     const [right, down] = (part.dataset.beyond ?? "0 0").split(" ").map(Number);
-    part.setAttribute(
-      "transform",
-      part.matches(".head")
-        ? `rotate(${(angle * 180) / Math.PI})`
-        : `translate(${tipX + right * Math.cos(angle)} ${tipY + down * Math.sin(angle)})`,
-    );
+    const [partX, partY] = [tipX + right * Math.cos(angle), tipY + down * Math.sin(angle)];
+    if (part.matches("line")) {
+      setNumber(part, "x2", partX);
+      setNumber(part, "y2", partY);
+    } else {
+      const isHead = part.matches("[transform^=rotate]");
+      part.setAttribute("transform", isHead ? `rotate(${(angle * 180) / Math.PI})` : `translate(${partX} ${partY})`);
+    }
   }
 };
 
