@@ -1,5 +1,3 @@
-"""The figures of the API pages, one for each drawing function."""
-
 from attention_docs.figures.registry import site_figure
 from attention_docs.lookup import StepsOf, words_of
 from attention_docs.render.figures import Html, attention_lines, heatmap, product_figure

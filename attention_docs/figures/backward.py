@@ -1,13 +1,10 @@
-"""The figures of "The backward pass"."""
-
 from collections.abc import Mapping, Sequence
 
 from attention_docs.arrays import Array
 from attention_docs.figures.registry import site_figure
 from attention_docs.lookup import StepsOf
-from attention_docs.render.figures import Html, Panel, cells
+from attention_docs.render.figures import Html, Panel, cells, scales
 from attention_docs.render.figures.arrows import arrow
-from attention_docs.render.figures.scales import scale_of
 from attention_docs.render.figures.svg import LINE_HEIGHT, label, player, title
 
 # The roles of the matrices of the forward pass, from left to right.
@@ -66,7 +63,7 @@ def _pass_step(
         body.append(title(grid.middle_x, grid.y - LINE_HEIGHT / 2, symbol, role))
         if symbol in (*sources, result, *computed_before):
             kind = "sequential" if symbol == "A" else "diverging"
-            scale = scale_of(kind, symbol, matrix, role)
+            scale = scales.scale_of(kind, symbol, matrix, role)
             body.append(cells.draw_cells(grid, matrix, scale, has_numbers=False))
             descriptions.append(cells.describe(symbol, matrix))
         else:

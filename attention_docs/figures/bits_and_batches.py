@@ -1,10 +1,7 @@
-"""The figures of "Bits and batches"."""
-
 import numpy as np
 
 from attention_docs.examples import load
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import step_panel
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Axis, Html, Series, figure, line_chart

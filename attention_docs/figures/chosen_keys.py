@@ -1,12 +1,8 @@
-"""The figures of "Keys that are chosen"."""
-
 from attention_docs.examples.course_sentence import BIRDS, BOATS, THEY
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import WEIGHTS, matrices_figure
 from attention_docs.lookup import StepsOf, words_of
-from attention_docs.render.figures import Axis, Html, Series, beside, line_chart, matrix_panel
-from attention_docs.render.figures.bars import bars_panel
+from attention_docs.render.figures import Axis, Html, Series, bars, beside, line_chart, matrix_panel
 
 
 @site_figure
@@ -42,7 +38,7 @@ def chosen_keys_missed(steps_of: StepsOf) -> Html:
         steps["sparse"], "Weights over chosen keys", row_labels=tokens, **WEIGHTS
     )
     name = "Weights over chosen keys, and what is missed"
-    return beside([weights, bars_panel("missed", steps["missed"], tokens)], name)
+    return beside([weights, bars.bars_panel("missed", steps["missed"], tokens)], name)
 
 
 @site_figure

@@ -1,5 +1,3 @@
-"""The figures of "A word and its neighbours"."""
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -15,9 +13,8 @@ from attention_docs.examples.course_sentence import (
     VOCABULARY,
     WORDS,
 )
-from attention_docs.figures.claims import claim, labels_of_largest
 from attention_docs.figures.course_sentence import AIR_AND_WATER, WEIGHTS_OF_WORDS, WORD_FEATURES
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, labels_of_largest, site_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Html, Panel, beside, figure, heatmap, matrix_panel
 from attention_docs.render.figures.arrows import Point, arrow, head, vector_tip

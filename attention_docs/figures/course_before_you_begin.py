@@ -1,11 +1,8 @@
-"""The figures of "Before you begin"."""
-
 import numpy as np
 
 from attention_docs.examples.course_sentence import BIRDS, FEATURES, KEY_FEATURES, WORDS
-from attention_docs.figures.claims import claim
 from attention_docs.figures.course_sentence import CLOCK_FEATURES, WORD_FEATURES
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Html, product_figure
 

@@ -1,10 +1,7 @@
-"""The figures of "A block"."""
-
 import numpy as np
 
 from attention_docs.examples.course_sentence import FEATURES
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Html, heatmap
 

@@ -1,14 +1,10 @@
-"""The figures of "One formula"."""
-
 from typing import Any
 
 from attention_docs.examples.course_sentence import FEATURES, THEY
 from attention_docs.figures.registry import site_figure
 from attention_docs.figures.steps_of_attention import output_figure
 from attention_docs.lookup import StepsOf
-from attention_docs.render.figures import Html, beside
-from attention_docs.render.figures.bars import bars_panel
-from attention_docs.render.figures.plane import Vector, plane_panel
+from attention_docs.render.figures import Html, bars, beside, plane
 
 
 @site_figure
@@ -19,15 +15,15 @@ def turned_query(steps_of: StepsOf) -> Html:
     names = ["a", "b", "c"]
     keys, values = [], []
     for name, key, value in zip(names, steps["K"], steps["V"], strict=True):
-        keys.append(Vector(name, key, "key"))
-        values.append(Vector(name, value, "value", is_arrow=False))
-    query = Vector("query", steps["Q"][0], "query", is_input=True)
-    output = Vector("output", steps["output"][0], "output", is_arrow=False, is_inside=True)
+        keys.append(plane.Vector(name, key, "key"))
+        values.append(plane.Vector(name, value, "value", is_arrow=False))
+    query = plane.Vector("query", steps["Q"][0], "query", is_input=True)
+    output = plane.Vector("output", steps["output"][0], "output", is_arrow=False, is_inside=True)
     options: dict[str, Any] = {"reach": 3, "pixels_per_unit": 26}
     panels = [
-        plane_panel("query and keys", [*keys, query], **options),
-        plane_panel("output and values", [*values, output], corners=steps["V"], **options),
-        bars_panel("weights", steps["weights"][0], names),
+        plane.plane_panel("query and keys", [*keys, query], **options),
+        plane.plane_panel("output and values", [*values, output], corners=steps["V"], **options),
+        bars.bars_panel("weights", steps["weights"][0], names),
     ]
     return beside(panels, "A query, its weights and its output")
 

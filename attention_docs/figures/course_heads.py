@@ -1,5 +1,3 @@
-"""The figures of "Two heads"."""
-
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,10 +11,9 @@ from attention_docs.examples.course_sentence import (
     VALUE_FEATURES,
     WORDS,
 )
-from attention_docs.figures.claims import claim
 from attention_docs.figures.course_projections import ROW_HEIGHT
 from attention_docs.figures.course_sentence import AIR_AND_WATER, CLOCK_FEATURES, WEIGHTS_OF_WORDS
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import draw_numbers, matrices_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Html, Panel, cells, figure, svg

@@ -1,16 +1,12 @@
-"""The figures of the course's page on learning."""
-
 import numpy as np
 
 from attention_docs.examples.course_sentence import BIRDS, FEATURES, THEY, VOCABULARY, WORDS
-from attention_docs.figures.claims import claim
 from attention_docs.figures.course_sentence import WEIGHTS_OF_WORDS
 from attention_docs.figures.learning import loss_chart
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import matrices_figure
 from attention_docs.lookup import StepsOf, words_of
-from attention_docs.render.figures import Html, beside, heatmap
-from attention_docs.render.figures.bars import bars_panel
+from attention_docs.render.figures import Html, bars, beside, heatmap
 
 
 @site_figure
@@ -57,9 +53,9 @@ def course_training(steps_of: StepsOf) -> Html:
     (reasons,) = words_of(steps["reasons"])
     claim(len(reasons) == 6, "the six reasons")
     panels = [
-        bars_panel("head 1", steps["weights_1"][THEY], WORDS),
-        bars_panel("head 2", steps["weights_2"][THEY], WORDS),
-        bars_panel("next word", steps["reasons"], reasons, "output"),
+        bars.bars_panel("head 1", steps["weights_1"][THEY], WORDS),
+        bars.bars_panel("head 2", steps["weights_2"][THEY], WORDS),
+        bars.bars_panel("next word", steps["reasons"], reasons, "output"),
     ]
     return beside(panels, "What training changes")
 

@@ -1,13 +1,10 @@
-"""The figures of "The causal mask"."""
-
 import numpy as np
 
 from attention_docs.examples.course_sentence import WORDS
 from attention_docs.figures.course_sentence import WEIGHTS_OF_WORDS
 from attention_docs.figures.registry import site_figure
 from attention_docs.lookup import StepsOf
-from attention_docs.render.figures import Html, beside, matrix_panel
-from attention_docs.render.figures.bars import bars_panel
+from attention_docs.render.figures import Html, bars, beside, matrix_panel
 
 
 @site_figure
@@ -34,6 +31,6 @@ def clicked_mask(steps_of: StepsOf) -> Html:
     steps = steps_of("clicked_mask")
     panels = [
         matrix_panel(steps["weights"], "Weights", **WEIGHTS_OF_WORDS),
-        bars_panel("leaked", steps["leaked"], WORDS),
+        bars.bars_panel("leaked", steps["leaked"], WORDS),
     ]
     return beside(panels, "Weights under a mask, and what leaks")

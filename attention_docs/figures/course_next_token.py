@@ -1,16 +1,13 @@
-"""The figures of "The next token"."""
-
 import numpy as np
 
 from attention_docs.examples.course_sentence import FEATURES, THEY, VOCABULARY, WORDS
-from attention_docs.figures.claims import claim, labels_of_largest
 from attention_docs.figures.course_sentence import (
     CLOCK_FEATURES,
     ENDING_COLUMNS,
     ENDINGS,
     WORD_FEATURES,
 )
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, labels_of_largest, site_figure
 from attention_docs.figures.steps_of_attention import matrices_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Html, heatmap

@@ -1,5 +1,3 @@
-"""The figures of "Word order"."""
-
 from itertools import pairwise
 from typing import Any
 
@@ -15,13 +13,11 @@ from attention_docs.examples.course_sentence import (
     THEY,
     WORDS,
 )
-from attention_docs.figures.claims import claim
 from attention_docs.figures.course_sentence import CLOCK_FEATURES
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import StepsOf
-from attention_docs.render.figures import Html, Panel, beside, figure, lines_panel
+from attention_docs.render.figures import Html, Panel, beside, figure, lines_panel, svg
 from attention_docs.render.figures.arrows import Point, line, turn_arrow, vector_tip
-from attention_docs.render.figures.svg import LINE_HEIGHT, element, heading, label
 from attention_docs.render.numbers import number
 from attention_docs.render.references import row_reference
 
@@ -78,8 +74,8 @@ def course_clock(steps_of: StepsOf) -> Html:
 
 def _clock(hands: Array) -> Panel:
     """Draw clock hands, (5, 2), with the turn to the next hand and the height of each tip."""
-    centre = x, y = RADIUS + 50, RADIUS + 3.75 * LINE_HEIGHT
-    body = [heading(x, "The clock"), *_clock_face(centre)]
+    centre = x, y = RADIUS + 50, RADIUS + 3.75 * svg.LINE_HEIGHT
+    body = [svg.heading(x, "The clock"), *_clock_face(centre)]
     for hand, next_hand in pairwise(hands):
         body.append(turn_arrow(centre, 0.42 * RADIUS, hand, next_hand))
     coordinates = []
@@ -90,11 +86,11 @@ def _clock(hands: Array) -> Panel:
         body.append(line(centre, tip, "input", stroke_width=2, data_val=row_reference(hand)))
         side = "start" if sine > 0 else "end"
         anchor = "middle" if abs(sine) < 0.2 else side
-        body.append(label(x + (RADIUS + 7) * sine, y - (RADIUS + 12) * cosine, word, anchor))
+        body.append(svg.label(x + (RADIUS + 7) * sine, y - (RADIUS + 12) * cosine, word, anchor))
         coordinates.append(f"{word} at sine {number(sine)}, cosine {number(cosine)}")
     return Panel(
         x + RADIUS + 102,
-        y + RADIUS + 1.5 * LINE_HEIGHT,
+        y + RADIUS + 1.5 * svg.LINE_HEIGHT,
         "".join(body),
         f"Clock hands: {'; '.join(coordinates)}.",
         name="The clock",
@@ -110,10 +106,10 @@ def _clock_face(centre: Point) -> list[str]:
     circle = f"M{x - RADIUS:g} {y:g}{half}{2 * RADIUS} 0{half}{-2 * RADIUS} 0z"
     name_x = x + RADIUS + 7
     return [
-        element("path", d=circle, fill="none", **stroke),
-        element("line", x1=x, y1=y - RADIUS - 8, x2=x, y2=y + RADIUS + 8, **stroke),
-        element("line", x1=x - RADIUS - 8, y1=y, x2=x + RADIUS, y2=y, **stroke),
-        label(x, y - RADIUS - 1.5 * LINE_HEIGHT, "↑ clock 2: how high", **faint),
-        label(name_x, y + LINE_HEIGHT, "→ clock 1:", "start", **faint),
-        label(name_x, y + 2 * LINE_HEIGHT, "how far right", "start", **faint),
+        svg.element("path", d=circle, fill="none", **stroke),
+        svg.element("line", x1=x, y1=y - RADIUS - 8, x2=x, y2=y + RADIUS + 8, **stroke),
+        svg.element("line", x1=x - RADIUS - 8, y1=y, x2=x + RADIUS, y2=y, **stroke),
+        svg.label(x, y - RADIUS - 1.5 * svg.LINE_HEIGHT, "↑ clock 2: how high", **faint),
+        svg.label(name_x, y + svg.LINE_HEIGHT, "→ clock 1:", "start", **faint),
+        svg.label(name_x, y + 2 * svg.LINE_HEIGHT, "how far right", "start", **faint),
     ]

@@ -1,5 +1,3 @@
-"""The figures of "Query, key, value"."""
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -14,19 +12,16 @@ from attention_docs.examples.course_sentence import (
     VALUE_FEATURES,
     WORDS,
 )
-from attention_docs.figures.claims import claim
 from attention_docs.figures.course_sentence import WORD_FEATURES
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import StepsOf
-from attention_docs.render.figures import Html, Panel, beside, cells, figure, lines_panel
-from attention_docs.render.figures.scales import scale_of
-from attention_docs.render.figures.svg import LINE_HEIGHT, colour, heading, label, text_width
+from attention_docs.render.figures import Html, Panel, cells, lines_panel, scales, svg
 from attention_docs.render.numbers import number
 
 # Titles for the ends of lines on pages that have not introduced queries and keys.
 SIDES = ("asks", "is asked")
 ROW_HEIGHT = 24
-SPACE_ABOVE_ROW = 3 * LINE_HEIGHT  # for the labels of its columns
+SPACE_ABOVE_ROW = 3 * svg.LINE_HEIGHT  # for the labels of its columns
 NAME_MARGIN, NAME_GAP = 4, 8  # before the name of a labelled row, and after it
 
 
@@ -44,7 +39,7 @@ def course_query(steps_of: StepsOf) -> Html:
         lines_panel(by_similarity, WORDS, query=THEY, heading="From similarity", sides=SIDES),
         lines_panel(by_query, WORDS, query=THEY, heading="With query and key"),
     ]
-    return beside(panels, "Where the pronoun looks")
+    return svg.beside(panels, "Where the pronoun looks")
 
 
 @site_figure
@@ -61,7 +56,7 @@ def course_one_row(steps_of: StepsOf) -> Html:
         LabelledRow("weights a", "weights", steps["weights"][they], WORDS, "average the values"),
         LabelledRow("output o", "output", steps["output"][they], VALUE_FEATURES, ""),
     ]
-    return figure(
+    return svg.figure(
         labelled_rows_panel("From the word “they” to its output", rows), "One row of attention"
     )
 
@@ -78,8 +73,8 @@ class LabelledRow(NamedTuple):
 
 def labelled_rows_panel(name: str, rows: Sequence[LabelledRow]) -> Panel:
     """Draw rows of numbers, one above the other, each with the labels of its columns."""
-    left = NAME_MARGIN + max(text_width(row.name) for row in rows) + NAME_GAP
-    widest_label = max(text_width(text) for row in rows for text in row.labels)
+    left = NAME_MARGIN + max(svg.text_width(row.name) for row in rows) + NAME_GAP
+    widest_label = max(svg.text_width(text) for row in rows for text in row.labels)
     widest_number = max(cells.width_for_numbers(row.numbers) for row in rows)
     cell = (max(widest_label + cells.LABEL_GAP, widest_number), ROW_HEIGHT)
     body = []
@@ -95,20 +90,22 @@ def labelled_rows_panel(name: str, rows: Sequence[LabelledRow]) -> Panel:
         descriptions.append(f"{row.name}: {in_words}.")
         y += ROW_HEIGHT + SPACE_ABOVE_ROW
     width, height = max(right_ends), y - SPACE_ABOVE_ROW
-    body.append(heading(width / 2, name))
+    body.append(svg.heading(width / 2, name))
     return Panel(width, height, "".join(body), " ".join(descriptions), name=name)
 
 
 def _draw_labelled_row(row: LabelledRow, grid: cells.Grid) -> str:
     """Draw a row with its name on its left, and the operation that follows below it."""
     kind = "sequential" if row.role == "weights" else "diverging"
-    scale = scale_of(kind, row.name, row.numbers, row.role)
-    name_style = {"fill": colour(row.role), "font_weight": "bold"}
+    scale = scales.scale_of(kind, row.name, row.numbers, row.role)
+    name_style = {"fill": svg.colour(row.role), "font_weight": "bold"}
     drawing = (
-        label(grid.x - NAME_GAP, grid.middle_y, row.name, "end", **name_style)
+        svg.label(grid.x - NAME_GAP, grid.middle_y, row.name, "end", **name_style)
         + cells.draw_column_labels(grid, row.labels)
         + cells.draw_cells(grid, row.numbers, scale)
     )
     if not row.operation:
         return drawing
-    return drawing + label(grid.x, grid.bottom + 0.8 * LINE_HEIGHT, f"↓ {row.operation}", "start")
+    return drawing + svg.label(
+        grid.x, grid.bottom + 0.8 * svg.LINE_HEIGHT, f"↓ {row.operation}", "start"
+    )

@@ -1,14 +1,9 @@
-"""The figures of "Why scores are scaled"."""
-
 import numpy as np
 
 from attention_docs.examples.course_sentence import BIRDS, PASS, WORDS
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import StepsOf
-from attention_docs.render.figures import Axis, Html, Series, beside, line_chart
-from attention_docs.render.figures.bars import bars_panel
-from attention_docs.render.figures.svg import below
+from attention_docs.render.figures import Axis, Html, Series, bars, beside, line_chart, svg
 from attention_docs.softmax import softmax
 
 
@@ -47,9 +42,9 @@ def softmax_temperature(steps_of: StepsOf) -> Html:
     steps = steps_of("softmax_temperature")
     panels = []
     for name, ending in (("without the root", "_unscaled"), ("with the root", "")):
-        weights = bars_panel(name, steps[f"weights{ending}"], WORDS)
-        slope = bars_panel(
+        weights = bars.bars_panel(name, steps[f"weights{ending}"], WORDS)
+        slope = bars.bars_panel(
             "slope", steps[f"slope{ending}"], ["pass"], "scores", largest=0.25, room_for=WORDS
         )
-        panels.append(below([weights, slope], name))
+        panels.append(svg.below([weights, slope], name))
     return beside(panels, "Weights and slope, without and with the root")

@@ -1,10 +1,7 @@
-"""The figures of "Writing"."""
-
 import numpy as np
 
-from attention_docs.figures.claims import claim
 from attention_docs.figures.course_sentence import ENDING_COLUMNS, ENDINGS
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import step_panel
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Html, beside, heatmap

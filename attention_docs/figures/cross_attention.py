@@ -1,7 +1,4 @@
-"""The figures of "Cross-attention"."""
-
-from attention_docs.figures.claims import claim, labels_of_largest
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, labels_of_largest, site_figure
 from attention_docs.figures.self_attention import (
     BIRD,
     plane_figure,

@@ -1,7 +1,4 @@
-"""The figures of "A decoder layer"."""
-
-from attention_docs.figures.claims import claim, labels_of_largest
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, labels_of_largest, site_figure
 from attention_docs.lookup import StepsOf, words_of
 from attention_docs.render.figures import Html, beside, lines_panel
 

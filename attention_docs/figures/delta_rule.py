@@ -1,9 +1,6 @@
-"""The figures of "A state instead of a cache"."""
-
 import numpy as np
 
-from attention_docs.figures.claims import claim, labels_of_largest
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, labels_of_largest, site_figure
 from attention_docs.figures.steps_of_attention import matrices_figure
 from attention_docs.lookup import StepsOf, words_of
 from attention_docs.render.figures import Axis, Html, Series, line_chart

@@ -1,20 +1,15 @@
-"""The figures of "Encoder and decoder"."""
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.figures.claims import claim, labels_of_largest
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, labels_of_largest, site_figure
 from attention_docs.figures.steps_of_attention import word_cells, words_panel
 from attention_docs.lookup import StepsOf, words_of
-from attention_docs.render.figures import Html, Panel, beside, cells, figure
+from attention_docs.render.figures import Html, Panel, bars, beside, cells, figure, svg
 from attention_docs.render.figures.arrows import arrow
-from attention_docs.render.figures.bars import bars_panel
 from attention_docs.render.figures.boxes import HEIGHT, box, box_width
-from attention_docs.render.figures.svg import LINE_HEIGHT, colour, label, player, title, translated
 
 # The two stacks, in pixels: the size of a box, the room between the stacks, and their left sides.
 WIDTH, GAP = 156, 60
@@ -81,10 +76,10 @@ def two_stacks(steps_of: StepsOf) -> Html:
     body = [
         *_draw_stack(ENCODER_X, STACKS_BOTTOM, encoder),
         arrow([(ENCODER_X + WIDTH, memory_y), (DECODER_X, memory_y)], "key"),
-        label(ENCODER_X + WIDTH + GAP / 2 - 4, memory_y - 12, "K, V", fill=colour("key")),
+        svg.label(ENCODER_X + WIDTH + GAP / 2 - 4, memory_y - 12, "K, V", fill=svg.colour("key")),
         *_draw_stack(DECODER_X, STACKS_BOTTOM - LEVEL, decoder),
-        label(centre + 8, cross_attention_y + 8, "Q", "start", fill=colour("query")),
-        label(centre, 8, f"next word: {next_word}", class_="chosen"),
+        svg.label(centre + 8, cross_attention_y + 8, "Q", "start", fill=svg.colour("query")),
+        svg.label(centre, 8, f"next word: {next_word}", class_="chosen"),
         arrow([(centre, vocabulary_y - HEIGHT), (centre, 16)]),
     ]
     description = DESCRIPTION_OF_STACKS.format(
@@ -151,7 +146,7 @@ def _weights_panel(name: str, weights: Array, found: Mapping[str, str]) -> Panel
     left, top, cell = 58, 70, (19, 22)
     grid = cells.Grid(left, top, cell, *weights.shape)
     body = [
-        title(grid.right / 2, LINE_HEIGHT / 2, name, "weights"),
+        svg.title(grid.right / 2, svg.LINE_HEIGHT / 2, name, "weights"),
         cells.draw_row_labels(grid, rows),
         word_cells(grid, weights, "weights", columns),
     ]
@@ -194,15 +189,17 @@ def translation_loop(steps_of: StepsOf) -> Html:
     claim(chosen == [*given[1:], "."], "The most probable word joins those")
     claim(chosen.index(".") == 4, "The fifth run chooses the full stop")
     runs = range(len(given))
-    return player([_run(probabilities[i], given[: i + 1], chosen[i]) for i in runs], "Generation")
+    return svg.player(
+        [_run(probabilities[i], given[: i + 1], chosen[i]) for i in runs], "Generation"
+    )
 
 
 def _run(probabilities: Array, given: list[str], chosen: str) -> Panel:
     """Draw a run of the decoder: the given words, the chosen one, and the probabilities of all."""
     all_given, vocabulary = words_of(probabilities)
     width = max(map(box_width, all_given))  # the same in every run
-    body = [title(width / 2, LINE_HEIGHT / 2, "given", "input")]
-    y = 1.5 * LINE_HEIGHT
+    body = [svg.title(width / 2, svg.LINE_HEIGHT / 2, "given", "input")]
+    y = 1.5 * svg.LINE_HEIGHT
     for word in given:
         body.append(box(2, y, width, word, "input", height=RUN_HEIGHT))
         y += RUN_HEIGHT + RUN_GAP
@@ -217,12 +214,12 @@ def _run(probabilities: Array, given: list[str], chosen: str) -> Panel:
         bold=True,
         text_class="chosen",
     )
-    bars = bars_panel("next word", probabilities, vocabulary, "output")
-    body += [next_word, translated(width + BARS_GAP, 0, bars.body)]
+    panel = bars.bars_panel("next word", probabilities, vocabulary, "output")
+    body += [next_word, svg.translated(width + BARS_GAP, 0, panel.body)]
     return Panel(
-        width + BARS_GAP + bars.width,
-        bars.height,
+        width + BARS_GAP + panel.width,
+        panel.height,
         "".join(body),
-        f"After {' '.join(given)} comes {chosen}. {bars.description}",
+        f"After {' '.join(given)} comes {chosen}. {panel.description}",
         name=f"after {' '.join(given)}",
     )

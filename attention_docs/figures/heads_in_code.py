@@ -1,13 +1,9 @@
-"""The figures of "Heads in code"."""
-
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import StepsOf
-from attention_docs.render.figures import Html, Panel, cells
-from attention_docs.render.figures.scales import FILLS
+from attention_docs.render.figures import Html, Panel, cells, scales
 from attention_docs.render.figures.svg import colour, element, label, player
 from attention_docs.render.numbers import number
 from attention_docs.render.references import step_name
@@ -81,7 +77,7 @@ def _framed_numbers(
     return Panel(
         float((columns.max() + 1) * NUMBER_SIDE + 2),
         float((rows.max() + 1) * NUMBER_SIDE + 2),
-        element("g", *body, data_val=step_name(matrix), fill=FILLS["input"]),
+        element("g", *body, data_val=step_name(matrix), fill=scales.FILLS["input"]),
         f"{name}: {numbers}, row by row.",
         name=name,
     )

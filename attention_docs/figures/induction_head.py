@@ -1,10 +1,7 @@
-"""The figures of "An induction head"."""
-
 import numpy as np
 
-from attention_docs.figures.claims import claim, labels_of_largest
 from attention_docs.figures.learning import COLOURED_WEIGHTS, loss_chart
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, labels_of_largest, site_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Html, beside, matrix_panel
 

@@ -1,17 +1,12 @@
-"""The figures of the pages on the cache: how it grows, and what kinds of heads keep."""
-
 from typing import Any, NamedTuple
 
 from attention_docs import examples
 from attention_docs.arrays import Array
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import Steps, StepsOf, words_of
-from attention_docs.render.figures import Html, Panel, beside, cells, svg
+from attention_docs.render.figures import Html, Panel, bars, beside, cells, scales, svg
 from attention_docs.render.figures.arrows import arrow
-from attention_docs.render.figures.bars import bars_panel
 from attention_docs.render.figures.boxes import HEIGHT, box
-from attention_docs.render.figures.scales import scale_of
 
 # The growing cache, in pixels: the size of a feature and of a weight, and the room for the words at
 # the left and above.
@@ -93,7 +88,7 @@ def _draw_cached_matrices(steps: Steps, layout: CacheLayout, new_words: slice) -
     )
     body = []
     for grid, step_name, role, matrix in matrices:
-        scale = scale_of("diverging", step_name, steps[step_name], role)
+        scale = scales.scale_of("diverging", step_name, steps[step_name], role)
         body.append(cells.draw_cells(grid, matrix, scale, has_numbers=False))
     for grid, role in ((layout.key, "key"), (layout.value, "value")):
         body += [cells.draw_mark(grid, (None, column), role) for column in range(length)[new_words]]
@@ -150,7 +145,7 @@ def _future_cells(layout: CacheLayout, words: int) -> str:
 
 def _draw_weights(weights: Array, grid: cells.Grid, first_new: int) -> list[str]:
     """Draw the rows of weights so far, those of earlier steps pale and without numbers."""
-    scale = scale_of("sequential", "weights", weights, "weights")
+    scale = scales.scale_of("sequential", "weights", weights, "weights")
     rows = []
     for row in range(grid.rows):
         row_weights = weights[row : row + 1, : row + 1]
@@ -175,8 +170,10 @@ def _multiplications(steps: Steps, step: int) -> Panel:
         "largest": float(steps["recomputed"].max()),
         "room_for": ["without a cache"],
     }
-    upper = bars_panel("multiplications", without_cache, ["without a cache"], **options)
-    lower = bars_panel("multiplications", with_cache, ["with it"], has_heading=False, **options)
+    upper = bars.bars_panel("multiplications", without_cache, ["without a cache"], **options)
+    lower = bars.bars_panel(
+        "multiplications", with_cache, ["with it"], has_heading=False, **options
+    )
     return Panel(
         upper.width,
         upper.height + lower.height,

@@ -1,18 +1,13 @@
-"""The figure of the page on latent attention."""
-
 from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import draw_numbers
 from attention_docs.lookup import Steps, StepsOf, words_of
-from attention_docs.render.figures import Html, Panel, cells
-from attention_docs.render.figures.scales import scale_of
-from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, label, player, title
+from attention_docs.render.figures import Html, Panel, cells, scales, svg
 from attention_docs.render.numbers import number
 
 # The sides of a cell without a number and the size of one with a number, and the room between two
@@ -23,9 +18,9 @@ TALLEST = 6 * UNIT
 # The room between a bracket and its factors, and at the sides of all factors.
 BRACKET_MARGIN, SIDE_MARGIN = 8, 14
 # The upper sides of the factors, of the product in the bracket, and of the result.
-FACTORS_Y = 1.8 * LINE_HEIGHT
-INNER_Y = FACTORS_Y + TALLEST + 2.5 * LINE_HEIGHT
-RESULT_Y = INNER_Y + TALLEST + 2 * LINE_HEIGHT
+FACTORS_Y = 1.8 * svg.LINE_HEIGHT
+INNER_Y = FACTORS_Y + TALLEST + 2.5 * svg.LINE_HEIGHT
+RESULT_Y = INNER_Y + TALLEST + 2 * svg.LINE_HEIGHT
 
 
 class Factor(NamedTuple):
@@ -46,11 +41,11 @@ class Factor(NamedTuple):
 
     def draw(self, grid: cells.Grid) -> str:
         """Draw the matrix, with its name above it."""
-        name = title(grid.middle_x, grid.y - 1.2 * LINE_HEIGHT, self.name, self.role)
+        name = svg.title(grid.middle_x, grid.y - 1.2 * svg.LINE_HEIGHT, self.name, self.role)
         if self.numbers is None:
             opacity = 0.8 if self.role else 0.4
             return cells.draw_grid_lines(grid, self.role, opacity) + name
-        scale = scale_of("diverging", self.name, self.numbers, self.role)
+        scale = scales.scale_of("diverging", self.name, self.numbers, self.role)
         return cells.draw_cells(grid, self.numbers, scale, has_numbers=False) + name
 
 
@@ -101,7 +96,7 @@ def absorption(steps_of: StepsOf) -> Html:
     key_by_key, absorbed = score_products
     claim(absorbed.multiplications < key_by_key.multiplications, "fewer multiplications")
     products = [*score_products, *_output_products(steps)]
-    return player([_draw_product(product) for product in products], "One product, two brackets")
+    return svg.player([_draw_product(product) for product in products], "One product, two brackets")
 
 
 def _score_products(steps: Steps) -> list[BracketedProduct]:
@@ -145,17 +140,17 @@ def _draw_product(product: BracketedProduct) -> Panel:
     result_grid = cells.Grid(
         (width - result_width) / 2, RESULT_Y, NUMBER_CELL, *product.result.shape
     )
-    work_y = result_grid.bottom + 2 * LINE_HEIGHT
+    work_y = result_grid.bottom + 2 * svg.LINE_HEIGHT
     body = [
         *_draw_factors(product, (width - factors_width) / 2),
-        title(width / 2, RESULT_Y - LINE_HEIGHT / 2 - 2, product.name, product.name),
+        svg.title(width / 2, RESULT_Y - svg.LINE_HEIGHT / 2 - 2, product.name, product.name),
         draw_numbers(result_grid, product.result, product.name),
         *_draw_labels_below(result_grid, product.columns),
-        label(width / 2, work_y, f"{number(product.multiplications)} multiplications"),
+        svg.label(width / 2, work_y, f"{number(product.multiplications)} multiplications"),
     ]
     return Panel(
         width,
-        work_y + LINE_HEIGHT,
+        work_y + svg.LINE_HEIGHT,
         "".join(body),
         _describe(product),
         name=f"{product.name}, {product.method}",
@@ -169,7 +164,7 @@ def _draw_factors(product: BracketedProduct, x: float) -> list[str]:
         grids.append(factor.grid(x, FACTORS_Y))
         x = grids[-1].right + FACTOR_GAP
     first, second = grids[product.start : product.start + 2]
-    bracket = element(
+    bracket = svg.element(
         "rect",
         x=first.x - BRACKET_MARGIN,
         y=FACTORS_Y - BRACKET_MARGIN,
@@ -177,7 +172,7 @@ def _draw_factors(product: BracketedProduct, x: float) -> list[str]:
         height=TALLEST + 2 * BRACKET_MARGIN,
         rx=8,
         fill="none",
-        stroke=colour(product.inner.role),
+        stroke=svg.colour(product.inner.role),
         stroke_width=2,
     )
     inner_grid = product.inner.grid(0, INNER_Y)
@@ -206,5 +201,5 @@ def _describe(product: BracketedProduct) -> str:
 
 
 def _draw_labels_below(grid: cells.Grid, labels: Sequence[str]) -> list[str]:
-    y = grid.bottom + LINE_HEIGHT / 2 + 2
-    return [label(grid.column_middle(column), y, text) for column, text in enumerate(labels)]
+    y = grid.bottom + svg.LINE_HEIGHT / 2 + 2
+    return [svg.label(grid.column_middle(column), y, text) for column, text in enumerate(labels)]

@@ -1,5 +1,3 @@
-"""The figures of "A model that learns"."""
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -7,12 +5,10 @@ import numpy as np
 
 from attention_docs import examples
 from attention_docs.arrays import Array
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import WEIGHTS
 from attention_docs.lookup import StepsOf
-from attention_docs.render.figures import Axis, Html, Series, figure, line_chart, matrix_panel
-from attention_docs.render.figures.svg import player
+from attention_docs.render.figures import Axis, Html, Series, figure, line_chart, matrix_panel, svg
 from attention_docs.render.numbers import number
 
 STEP_TICKS = (0, 20, 40, 60, 80, 100)
@@ -36,7 +32,7 @@ def reverse_weights(steps_of: StepsOf) -> Html:
         panels.append(panel._replace(name=state))
     claim(is_largest_mirrored(steps["weights_40"]).sum() == 5, "every row but one")
     claim(is_largest_mirrored(steps["weights_50"]).all(), "that of every row")
-    return player(panels, "Weights that learn to reverse")
+    return svg.player(panels, "Weights that learn to reverse")
 
 
 @site_figure

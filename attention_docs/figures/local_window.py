@@ -1,7 +1,4 @@
-"""The figures of "A local window"."""
-
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import softmax_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Html, heatmap

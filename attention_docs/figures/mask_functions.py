@@ -1,9 +1,6 @@
-"""The figures of "Masks as functions"."""
-
 import numpy as np
 
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import WEIGHTS, matrices_figure, step_panel
 from attention_docs.lookup import StepsOf, words_of
 from attention_docs.render.figures import Html, beside

@@ -1,5 +1,3 @@
-"""The figures of "Mistakes with masks"."""
-
 from attention_docs.figures.registry import site_figure
 from attention_docs.figures.steps_of_attention import matrices_figure
 from attention_docs.lookup import StepsOf

@@ -1,14 +1,10 @@
-"""The figures of "Masks"."""
-
 from collections.abc import Sequence
 
 from attention_docs.arrays import Array
 from attention_docs.figures.registry import site_figure
 from attention_docs.figures.steps_of_attention import WEIGHTS, step_panel
 from attention_docs.lookup import StepsOf, words_of
-from attention_docs.render.figures import Html, Panel, beside, cells
-from attention_docs.render.figures.scales import scale_of
-from attention_docs.render.figures.svg import LINE_HEIGHT, title
+from attention_docs.render.figures import Html, Panel, beside, cells, scales, svg
 
 
 @site_figure
@@ -32,9 +28,9 @@ def _mask_of_words(name: str, mask: Array, words: Sequence[str]) -> Panel:
     """Draw a mask with words at its rows and the same words, upwards, over its columns."""
     left, top = 62, 76  # the room for the words
     grid = cells.Grid(left, top, cells.MIN_CELL, *mask.shape)
-    scale = scale_of("sequential", name, mask)
+    scale = scales.scale_of("sequential", name, mask)
     body = [
-        title(grid.middle_x, LINE_HEIGHT / 2, name, None),
+        svg.title(grid.middle_x, svg.LINE_HEIGHT / 2, name, None),
         cells.draw_row_labels(grid, words),
         cells.draw_upward_labels(grid, words),
         cells.draw_cells(grid, mask, scale),

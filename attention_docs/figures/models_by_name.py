@@ -1,12 +1,8 @@
-"""The figures of "Models by name"."""
-
 import numpy as np
 
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import StepsOf, words_of
-from attention_docs.render.figures import Html, figure
-from attention_docs.render.figures.bars import bars_panel
+from attention_docs.render.figures import Html, bars, figure
 
 
 @site_figure
@@ -18,4 +14,4 @@ def models_share(steps_of: StepsOf) -> Html:
     keep_everything = [models[i] for i in np.flatnonzero(fractions == 1)]
     claim(keep_everything == ["DeepSeek-V3.2", "GLM-5"], "with an indexer keep everything")
     name = "Share that is kept"
-    return figure(bars_panel(name, fractions, models), name)
+    return figure(bars.bars_panel(name, fractions, models), name)

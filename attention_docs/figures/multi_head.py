@@ -1,13 +1,9 @@
-"""The figures of "Multi-head attention"."""
-
 from attention_docs.arrays import Array
 from attention_docs.examples.course_sentence import BIRDS, FEATURES, THEY, WORDS
-from attention_docs.figures.claims import claim, labels_of_largest
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, labels_of_largest, site_figure
 from attention_docs.figures.steps_of_attention import word_cells, words_panel
 from attention_docs.lookup import Steps, StepsOf, words_of
-from attention_docs.render.figures import Html, Panel, beside, cells, figure
-from attention_docs.render.figures.svg import heading, label, vertical_label
+from attention_docs.render.figures import Html, Panel, beside, cells, figure, svg
 
 # The figure of two heads, in pixels: the size of a cell, the upper side of the first matrix, the
 # room between the heads and between the weights and the output of a head, and that at the left.
@@ -44,7 +40,7 @@ def _outputs_of_heads(name: str, matrix: Array) -> Panel:
     _, features = words_of(matrix)
     grid = cells.Grid(THEY_X, HEADS_TOP, HEAD_CELL, *matrix.shape)
     body = [
-        heading(grid.x, name, "start"),
+        svg.heading(grid.x, name, "start"),
         word_cells(grid, matrix, "output", features),
         cells.draw_row_labels(grid, [""] * THEY + ["they"]),
     ]
@@ -56,7 +52,7 @@ def _heads_attend(steps: Steps) -> Panel:
     """Draw the weights of two heads, one below the other, each with its output beside it."""
     name = "Each head attends"
     words, features = words_of(steps["head_1"])
-    body = [heading(WORDS_X, name, "start")]
+    body = [svg.heading(WORDS_X, name, "start")]
     descriptions = []
     y: float = HEADS_TOP
     for head in (1, 2):
@@ -65,10 +61,10 @@ def _heads_attend(steps: Steps) -> Panel:
         output_grid = cells.Grid(weights_grid.right + OUTPUT_GAP, y, HEAD_CELL, *output.shape)
         is_first = head == 1  # The columns have their labels once, at the top.
         body += [
-            vertical_label(8, weights_grid.middle_y, f"head {head}"),
+            svg.vertical_label(8, weights_grid.middle_y, f"head {head}"),
             cells.draw_row_labels(weights_grid, words),
             word_cells(weights_grid, weights, "weights", words if is_first else []),
-            label(output_grid.x - OUTPUT_GAP / 2, output_grid.middle_y, "V ="),
+            svg.label(output_grid.x - OUTPUT_GAP / 2, output_grid.middle_y, "V ="),
             word_cells(output_grid, output, "output", features if is_first else []),
         ]
         descriptions.append(cells.describe(f"Weights of head {head}", weights))

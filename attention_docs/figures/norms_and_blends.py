@@ -1,10 +1,7 @@
-"""The figures of "Norms, angles and blends"."""
-
 import numpy as np
 
-from attention_docs.figures.claims import claim
 from attention_docs.figures.one_similarity import NEXT_KEY, QUERY
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import scores_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Html

@@ -1,9 +1,6 @@
-"""The figures of "Biases and windows"."""
-
 import numpy as np
 
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import matrices_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Axis, Html, Series, line_chart

@@ -1,17 +1,11 @@
-"""The figures of "Positional encoding"."""
-
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import scores_of_positions
 from attention_docs.lookup import StepsOf
 from attention_docs.positions import sinusoidal_positions
-from attention_docs.render.figures import Html, Panel, cells, figure
-from attention_docs.render.figures.dials import Hand, dial
-from attention_docs.render.figures.scales import FILLS, MINUS, OPACITY, scale_of
-from attention_docs.render.figures.svg import LINE_HEIGHT, element, heading, label, player
+from attention_docs.render.figures import Html, Panel, cells, dials, figure, scales, svg
 from attention_docs.render.numbers import number
 
 CLOCK_RADIUS = 60
@@ -28,24 +22,26 @@ def positional_clocks(steps_of: StepsOf) -> Html:
     claim(np.allclose(encodings[:, 0], np.sin(fast * positions)), "to the right as the")
     claim(fast > 2 * slow, "The first clock runs fast, and the second slowly")
     states = [_clocks_at(position, encodings) for position in positions.tolist()]
-    return player(states, "Positions as clocks")
+    return svg.player(states, "Positions as clocks")
 
 
 def _clocks_at(position: int, encodings: Array) -> Panel:
     """Draw the two clocks of a position, with earlier hands faintly, above its four features."""
     features = encodings[position : position + 1]
-    grid = cells.Grid(2, 2 * CLOCK_RADIUS + 3.2 * LINE_HEIGHT, (64, 24), 1, 4)
+    grid = cells.Grid(2, 2 * CLOCK_RADIUS + 3.2 * svg.LINE_HEIGHT, (64, 24), 1, 4)
     body = []
     for clock, role in enumerate(("query", "key")):
         coordinates = encodings[:, 2 * clock : 2 * clock + 2]
         hands = [
-            Hand(coordinates[t], role=role, opacity=1 if t == position else 0.2)
+            dials.Hand(coordinates[t], role=role, opacity=1 if t == position else 0.2)
             for t in range(position + 1)
         ]
         x = grid.column_middle(2 * clock + 0.5)
-        body.append(heading(x, f"clock {clock}"))
-        body.append(dial(x, LINE_HEIGHT + CLOCK_RADIUS + 4, CLOCK_RADIUS, hands, length=1))
-    scale = scale_of("diverging", "E", encodings, "input")
+        body.append(svg.heading(x, f"clock {clock}"))
+        body.append(
+            dials.dial(x, svg.LINE_HEIGHT + CLOCK_RADIUS + 4, CLOCK_RADIUS, hands, length=1)
+        )
+    scale = scales.scale_of("diverging", "E", encodings, "input")
     body.append(cells.draw_column_labels(grid, ["sine", "cosine"] * 2))
     body.append(cells.draw_cells(grid, features, scale))
     return Panel(
@@ -92,11 +88,11 @@ def _squares_by_level(encodings: np.ndarray, grid: cells.Grid) -> list[str]:
         square = "M{x} {y}h{width}v{height}h-{width}z".format(**box)
         paths[level] = paths.get(level, "") + square
     return [
-        element(
+        svg.element(
             "path",
             d=path,
-            fill=FILLS["input"] if level > 0 else MINUS,
-            fill_opacity=OPACITY * abs(level) / levels,
+            fill=scales.FILLS["input"] if level > 0 else scales.MINUS,
+            fill_opacity=scales.OPACITY * abs(level) / levels,
         )
         for level, path in sorted(paths.items())
         if level
@@ -105,18 +101,18 @@ def _squares_by_level(encodings: np.ndarray, grid: cells.Grid) -> list[str]:
 
 def _frame_and_labels(grid: cells.Grid) -> list[str]:
     """Draw a frame around the encodings, with every tenth position and every second clock."""
-    frame = element(
+    frame = svg.element(
         "path",
         d=f"M{grid.x} {grid.y}H{grid.right}V{grid.bottom}H{grid.x}z",
         fill="none",
         stroke="currentColor",
         stroke_opacity=0.35,
     )
-    name = label(grid.x - 6, 10, "position", "end")
-    ticks = [label(grid.column_middle(t), 10, number(t)) for t in range(0, grid.columns, 10)]
+    name = svg.label(grid.x - 6, 10, "position", "end")
+    ticks = [svg.label(grid.column_middle(t), 10, number(t)) for t in range(0, grid.columns, 10)]
     # The name of a clock is between the rows of its sine and its cosine.
     clock_names = [
-        label(grid.x - 6, grid.row_middle(2 * clock + 0.5), f"clock {clock}", "end")
+        svg.label(grid.x - 6, grid.row_middle(2 * clock + 0.5), f"clock {clock}", "end")
         for clock in range(0, grid.rows // 2, 2)
     ]
     return [frame, name, *ticks, *clock_names]

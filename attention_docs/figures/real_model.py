@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from attention_docs.examples.course_sentence import THEY, WORDS
-from attention_docs.figures.claims import claim, labels_of_largest
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, labels_of_largest, site_figure
 from attention_docs.lookup import StepsOf, load_results
 from attention_docs.model.record import SEEDS, unpack_percents
 from attention_docs.render import figures as draw
-from attention_docs.render.figures import cells, svg
-from attention_docs.render.figures.scales import Scale
+from attention_docs.render.figures import cells, scales, svg
 from attention_docs.render.numbers import number
 
 # The weights of a head in percent: a row for each token, with a number for each token up to it.
@@ -340,7 +338,7 @@ def _draw_enlarged(tokens: Sequence[str], rows: Rows, name: str) -> draw.Panel:
 
 def _percents(grid: cells.Grid, rows: Rows) -> list[str]:
     """Draw the weights that are not zero: a group of coloured boxes, and one of their numbers."""
-    scale = Scale("sequential", 0, 100, "weights")
+    scale = scales.Scale("sequential", 0, 100, "weights")
     width, height = grid.cell
     boxes, numbers = [], []
     for row, percents in enumerate(rows):

@@ -1,20 +1,14 @@
-"""The figures of "Rotary positions"."""
-
 import math
 
 import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.examples import load
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import scores_of_positions
 from attention_docs.lookup import StepsOf
-from attention_docs.render.figures import Html, Panel, beside
+from attention_docs.render.figures import Html, Panel, beside, dials, plane, svg
 from attention_docs.render.figures.chart import is_narrow
-from attention_docs.render.figures.dials import Hand, dial
-from attention_docs.render.figures.plane import Vector, plane_panel
-from attention_docs.render.figures.svg import LINE_HEIGHT, heading
 from attention_docs.render.numbers import exact_number, number
 
 # The radius of a dial, and the room around it: at its sides, below its name, and at the bottom.
@@ -56,7 +50,7 @@ def _turning_pair(name: str, pair_at_positions: Array, is_fast: bool) -> Panel:
     for position in range(last_position + 1):
         has_number = is_fast or position in (0, last_position)
         turn_outwards = 0.08 if position else -0.08  # in radians
-        hand = Hand(
+        hand = dials.Hand(
             pair_at_positions[position],
             str(position) if has_number else "",
             opacity=1 - 0.15 * position,
@@ -69,7 +63,7 @@ def _turning_pair(name: str, pair_at_positions: Array, is_fast: bool) -> Panel:
     return Panel(
         2 * x,
         y + DIAL_RADIUS + DIAL_BOTTOM,
-        heading(x, name) + dial(x, y, DIAL_RADIUS, hands, length),
+        svg.heading(x, name) + dials.dial(x, y, DIAL_RADIUS, hands, length),
         f"An arrow at the positions 0 to {last_position}: {', '.join(tips)}.",
         name=name,
     )
@@ -82,11 +76,11 @@ def rotary_positions(steps_of: StepsOf) -> Html:
     # All three planes stand in one row, on a phone, too.
     pixels_per_unit = 9 if is_narrow() else 18
     panels = [
-        plane_panel(
+        plane.plane_panel(
             f"pair {pair}",
             [
-                Vector("q", steps["q_turned"][pair], "query"),
-                Vector("k", steps["k_turned"][pair], "key"),
+                plane.Vector("q", steps["q_turned"][pair], "query"),
+                plane.Vector("k", steps["k_turned"][pair], "key"),
             ],
             reach=4,
             pixels_per_unit=pixels_per_unit,
@@ -145,12 +139,12 @@ def _turns_of_pair(name: str, pair: Array, angles: Array, untrained_angle: float
     hands = []
     for angle in angles:
         role = "key" if angle >= untrained_angle else "query"
-        hands.append(Hand(_rotated(pair, angle), role=role, opacity=0.5))
-    x, y = SMALL_RADIUS + SMALL_MARGIN, LINE_HEIGHT + 8 + SMALL_RADIUS
+        hands.append(dials.Hand(_rotated(pair, angle), role=role, opacity=0.5))
+    x, y = SMALL_RADIUS + SMALL_MARGIN, svg.LINE_HEIGHT + 8 + SMALL_RADIUS
     return Panel(
         2 * x,
         y + SMALL_RADIUS + 2,
-        heading(x, name) + dial(x, y, SMALL_RADIUS, hands, math.hypot(*pair)),
+        svg.heading(x, name) + dials.dial(x, y, SMALL_RADIUS, hands, math.hypot(*pair)),
         f"An arrow at each position, turned by 0 to {number(angles[-1])} radians.",
         name=name,
     )

@@ -1,12 +1,9 @@
-"""The figures of "Self-attention"."""
-
 from collections.abc import Sequence
 
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import output_figure, scores_figure
 from attention_docs.lookup import Steps, StepsOf, words_of
 from attention_docs.render import figures as draw

@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_docs.examples.course_sentence import THEY
-from attention_docs.figures.claims import claim
+from attention_docs.figures.registry import claim
 from attention_docs.figures.sentence import radio
 from attention_docs.lookup import StepsOf, look_up_array, look_up_labels
-from attention_docs.render.figures import Panel, cells, figure
-from attention_docs.render.figures.scales import scale_of
+from attention_docs.render.figures import Panel, cells, figure, scales
 from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, label, title
 from attention_docs.render.numbers import short_number
 from attention_docs.render.references import step_name
@@ -387,7 +386,7 @@ def draw_matrix(
 ) -> str:
     """Draw a matrix with its symbol and the words over its columns; the row of *they* is marked."""
     kind = "sequential" if matrix.role == "weights" else "diverging"
-    scale = scale_of(kind, matrix.symbol, numbers, matrix.role)
+    scale = scales.scale_of(kind, matrix.symbol, numbers, matrix.role)
     return (
         title(grid.x - cells.LABEL_GAP, LINE_HEIGHT / 2, matrix.symbol, matrix.role, "end")
         + (cells.draw_row_labels(grid, matrix.row_words) if has_row_words else "")

@@ -1,10 +1,7 @@
-"""The figures of "When the softmax saturates"."""
-
 import numpy as np
 import numpy.typing as npt
 
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Axis, Html, Series, line_chart
 from attention_docs.softmax import softmax

@@ -6,9 +6,7 @@ from typing import Any
 from attention_docs.arrays import Array
 from attention_docs.lookup import Steps, words_of
 from attention_docs.render import figures as draw
-from attention_docs.render.figures import cells
-from attention_docs.render.figures.scales import scale_of
-from attention_docs.render.figures.svg import LINE_HEIGHT, title
+from attention_docs.render.figures import cells, scales, svg
 
 SCORES: dict[str, Any] = {"rows": "queries", "columns": "keys", "role": "scores"}
 WEIGHTS: dict[str, Any] = {
@@ -60,14 +58,14 @@ def draw_numbers(
     grid: cells.Grid, matrix: Array, role: str | None, step: Array | None = None
 ) -> str:
     """Draw numbers, the more coloured the further from zero, on the scale of the whole `step`."""
-    scale = scale_of("diverging", "matrix", matrix if step is None else step, role)
+    scale = scales.scale_of("diverging", "matrix", matrix if step is None else step, role)
     return cells.draw_cells(grid, matrix, scale)
 
 
 def word_cells(grid: cells.Grid, matrix: Array, role: str, columns: Sequence[str]) -> str:
     """Draw a matrix without numbers, with upward words over it and weights of zero crossed out."""
     hidden = matrix == 0 if role == "weights" else None
-    scale = scale_of("sequential", role, matrix, role)
+    scale = scales.scale_of("sequential", role, matrix, role)
     words = cells.draw_upward_labels(grid, columns)
     return words + cells.draw_cells(grid, matrix, scale, hidden, has_numbers=False)
 
@@ -76,10 +74,10 @@ def words_panel(name: str, step: Array, width: float, role: str | None = None) -
     """Draw a matrix in cells of a width, with words at its rows and, upwards, over its columns."""
     rows, columns = words_of(step)
     left = cells.room_for_labels(rows)
-    top = 1.5 * LINE_HEIGHT + cells.room_for_labels(columns)
+    top = 1.5 * svg.LINE_HEIGHT + cells.room_for_labels(columns)
     grid = cells.Grid(left, top, (width, cells.MIN_CELL[1]), *step.shape)
     body = [
-        title(grid.middle_x, LINE_HEIGHT / 2, name, role),
+        svg.title(grid.middle_x, svg.LINE_HEIGHT / 2, name, role),
         cells.draw_row_labels(grid, rows),
         cells.draw_upward_labels(grid, columns),
         draw_numbers(grid, step, role),

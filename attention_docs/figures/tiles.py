@@ -1,14 +1,10 @@
-"""The figures of the page on attention in tiles."""
-
 import numpy as np
 
-from attention_docs.figures.claims import claim
-from attention_docs.figures.registry import site_figure
+from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import draw_numbers
 from attention_docs.lookup import Steps, StepsOf
-from attention_docs.render.figures import Axis, Html, Panel, Series, beside, cells, line_chart, svg
+from attention_docs.render.figures import Axis, Html, Panel, Series, cells, line_chart, scales, svg
 from attention_docs.render.figures.arrows import arrow
-from attention_docs.render.figures.scales import FILLS, OPACITY_UNDER_TEXT
 from attention_docs.render.numbers import number
 
 # In the table of tiles: the side of a square, the room at the left and the room for the headings.
@@ -42,7 +38,7 @@ def tile_orders(steps_of: StepsOf) -> Html:
         _tile_rounds("All at the end", np.ones((1, tiles), dtype=int), "query"),
         _with_ring(_tile_rounds("Round a ring", rounds_in_ring, "machines")),
     ]
-    return beside(panels, "Three orders of the same tiles")
+    return svg.beside(panels, "Three orders of the same tiles")
 
 
 def _with_ring(panel: Panel) -> Panel:
@@ -66,8 +62,8 @@ def _tile_rounds(name: str, rounds: np.ndarray, rows: str) -> Panel:
         svg.vertical_label(8, grid.middle_y, rows),
     ]
     for (row, column), tile_round in np.ndenumerate(rounds):
-        opacity = OPACITY_UNDER_TEXT * (1 - (tile_round - 1) / grid.columns)
-        fill = {"fill": FILLS["input"], "fill_opacity": float(opacity)}
+        opacity = scales.OPACITY_UNDER_TEXT * (1 - (tile_round - 1) / grid.columns)
+        fill = {"fill": scales.FILLS["input"], "fill_opacity": float(opacity)}
         outline = {"stroke": "currentColor", "stroke_opacity": 0.4}
         body.append(svg.element("rect", **grid.box(row, column), **fill, **outline))
         body.append(svg.label(*grid.centre(row, column), str(tile_round)))
