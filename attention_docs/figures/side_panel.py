@@ -7,12 +7,13 @@ because the text has them with four.
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import numpy as np
 
 from attention_docs.examples.course_sentence import THEY
+from attention_docs.figures.course_sentence import WORD_FEATURES
 from attention_docs.figures.registry import claim
 from attention_docs.figures.sentence import radio
 from attention_docs.lookup import StepsOf, look_up_array, look_up_labels
@@ -52,46 +53,19 @@ BAR_X, BAR_WIDTH = 54, 40
 BAR_ROW_HEIGHT, BAR_MARGIN = 18, 3
 
 
-class StageMatrix(NamedTuple):
-    """A matrix of a stage.
-
-    Attributes:
-        role: the role whose colour the symbol has.
-        step: the step that it shows, like `course_mask.weights`.
-        columns: the number of columns to show, if the rest comes later in the course.
-    """
-
-    symbol: str
-    role: str
-    step: str
-    columns: int | None = None
-
-    def numbers(self, steps_of: StepsOf) -> np.ndarray:
-        """Return the columns that are shown."""
-        return look_up_array(self.step, steps_of)[:, : self.columns]
-
-    @property
-    def row_words(self) -> list[str]:
-        return look_up_labels(self.step)[0]
-
-    @property
-    def column_words(self) -> list[str]:
-        """The word of each column that is shown."""
-        return look_up_labels(self.step)[1][: self.columns]
-
-
 class Stage(NamedTuple):
     """Matrices on the way from the words to the next word, and what leads to them.
 
     Attributes:
         key: the name by which a page enlarges or folds it, which is the same in both heads.
         operation: what leads to it, as HTML.
+        matrices: the step that each matrix shows, such as `course_mask.weights`, by its symbol.
     """
 
     key: str
     operation: str
     name: str
-    matrices: tuple[StageMatrix, ...]
+    matrices: dict[str, str]
 
 
 class SidePanel(NamedTuple):
@@ -110,93 +84,82 @@ class SidePanel(NamedTuple):
     last_operation: str = "if the rest of the model (page nine) follows"
 
 
+# The roles of matrices, by the first letter of their symbols.
+ROLES = {"X": "input", "Q": "query", "K": "key", "V": "value", "A": "weights"}
+ROLES |= dict.fromkeys("SZ", "scores") | dict.fromkeys("HOB", "output")
 SCORES_SYMBOLS = {"scores": "S", "scaled scores": "S/√3", "masked scaled scores": "Z"}
-# What leads to weights from their scores, and from the words if the scores are not shown.
-SOFTMAX, ATTENTION = "softmax of each row", "queries with keys, mask, softmax"
-AVERAGE = "average of the values"  # what leads from weights to an output
 # What the index of a head, such as ₁ in the symbol Q₁, adds to the name of a stage.
 OF_HEAD = {"": "", "₁": " of head 1", "₂": " of head 2"}
 
 
-def words_stage(step: str, symbol: str = "X + E", columns: int | None = None) -> Stage:
-    """Return the stage of the words as vectors, which no operation leads to."""
-    return Stage("words", "", f"words {symbol}", (StageMatrix(symbol, "input", step, columns),))
+def words_stage(step: str, symbol: str = "X + E") -> Stage:
+    return Stage("words", "", f"words {symbol}", {symbol: step})
 
 
-def queries_and_keys_stage(queries_step: str, keys_step: str, head: str = "") -> Stage:
-    """Return the stage that shows queries and keys side by side."""
-    queries = StageMatrix(f"Q{head}", "query", queries_step)
-    keys = StageMatrix(f"K{head}", "key", keys_step)
-    operation = "times <i>W</i><sub>Q</sub> and times <i>W</i><sub>K</sub>"
-    return Stage("projections", operation, f"queries and keys{OF_HEAD[head]}", (queries, keys))
+def attention_stages(
+    projections: str, scores: Mapping[str, str], weights: str, output: str, head: str = ""
+) -> tuple[Stage, ...]:
+    """Return the stages of a head.
 
-
-def scores_stage(name: str, step: str, head: str = "") -> Stage:
-    """Return a stage named `scores`, `scaled scores` or `masked scaled scores`."""
-    matrix = StageMatrix(f"{SCORES_SYMBOLS[name]}{head}", "scores", step)
-    return Stage("scores", "queries with keys", f"{name}{OF_HEAD[head]}", (matrix,))
-
-
-def weights_stage(step: str, head: str = "", operation: str = SOFTMAX) -> Stage:
-    """Return the stage of weights; the operation depends on whether scores are shown before it."""
-    matrix = StageMatrix(f"A{head}", "weights", step)
-    return Stage("weights", operation, f"weights {matrix.symbol}{OF_HEAD[head]}", (matrix,))
-
-
-def values_matrix(step: str, symbol: str = "V") -> StageMatrix:
-    return StageMatrix(symbol, "value", step)
-
-
-def output_stage(step: str, values: StageMatrix | None = None, head: str = "") -> Stage:
-    """Return the stage of an attention output, with the values on its left if they are given."""
-    output = StageMatrix(f"H{head}" if head else "O", "output", step)
-    name = f"output {output.symbol}"
-    if values is None:
-        return Stage("output", AVERAGE, name, (output,))
-    return Stage("output", AVERAGE, f"values {values.symbol}, {name}", (values, output))
+    Args:
+        projections: the step of Q, K or V, with `{}` for the letter. If it is empty, no values are
+            shown: both heads set by hand have the same, which stand beside the output of the first.
+        scores: the step of the scores by their name. If it is empty, the stage of the scores is
+            left out, and so is that of the queries and keys.
+    """
+    of_head = OF_HEAD[head]
+    stages = []
+    for name, step in scores.items():
+        factors = {f"{letter}{head}": projections.format(letter) for letter in "QK"}
+        to_factors = "times <i>W</i><sub>Q</sub> and times <i>W</i><sub>K</sub>"
+        stages += [
+            Stage("projections", to_factors, f"queries and keys{of_head}", factors),
+            Stage(
+                "scores",
+                "queries with keys",
+                f"{name}{of_head}",
+                {SCORES_SYMBOLS[name] + head: step},
+            ),
+        ]
+    to_weights = "softmax of each row" if scores else "queries with keys, mask, softmax"
+    symbol = f"H{head}" if head else "O"
+    matrices, name = {symbol: output}, f"output {symbol}"
+    if projections:
+        values = f"V{head}" if projections.endswith("_2") else "V"
+        matrices, name = {values: projections.format("V")} | matrices, f"values {values}, {name}"
+    return (
+        *stages,
+        Stage("weights", to_weights, f"weights A{head}{of_head}", {f"A{head}": weights}),
+        Stage("output", "average of the values", name, matrices),
+    )
 
 
 def block_stage(step: str) -> Stage:
     operation = "plus the words, norm, feed-forward network, norm"
-    return Stage("block", operation, "block output B", (StageMatrix("B", "output", step),))
+    return Stage("block", operation, "block output B", {"B": step})
 
 
 WORDS_WITH_POSITIONS = words_stage("course_model.with_positions")
+MASKED = {"masked scaled scores": "course_mask.masked"}
 FORMULA = (
-    words_stage("course_formula.X", "X", 5),
-    queries_and_keys_stage("course_formula.Q", "course_formula.K"),
-    scores_stage("scaled scores", "course_formula.scaled"),
-    weights_stage("course_formula.weights"),
-    output_stage("course_formula.output", values_matrix("course_formula.V")),
+    words_stage("course_formula.X", "X"),
+    *attention_stages(
+        "course_formula.{}",
+        {"scaled scores": "course_formula.scaled"},
+        "course_formula.weights",
+        "course_formula.output",
+    ),
 )
-VALUES = values_matrix("course_model.V")
-# Both heads have the same values, so they stand beside the output of the first.
-OUTPUT_1 = output_stage("course_heads.head_1", VALUES, "₁")
-HEAD_2 = (
-    weights_stage("course_heads.weights_2", "₂", ATTENTION),
-    output_stage("course_heads.head_2", head="₂"),
-)
-HEADS_WITHOUT_SCORES = (
-    WORDS_WITH_POSITIONS,
-    weights_stage("course_heads.weights_1", "₁", ATTENTION),
-    OUTPUT_1,
-    *HEAD_2,
-)
-HEADS_WITH_SCORES = (
-    WORDS_WITH_POSITIONS,
-    queries_and_keys_stage("course_model.Q", "course_model.K", "₁"),
-    scores_stage("masked scaled scores", "course_mask.masked", "₁"),
-    weights_stage("course_heads.weights_1", "₁"),
-    OUTPUT_1,
-    *HEAD_2,
-)
+HEAD_1 = "course_heads.weights_1", "course_heads.head_1", "₁"
+HEAD_2 = attention_stages("", {}, "course_heads.weights_2", "course_heads.head_2", "₂")
+HEADS = (WORDS_WITH_POSITIONS, *attention_stages("course_model.{}", {}, *HEAD_1), *HEAD_2)
 WHOLE_BLOCK = (
-    *HEADS_WITHOUT_SCORES,
+    *HEADS,
     Stage(
         "joined",
         "H₁ and H₂ side by side, times <i>W</i><sub>O</sub>",
         "output O of the heads",
-        (StageMatrix("O", "output", "course_heads.output"),),
+        {"O": "course_heads.output"},
     ),
     block_stage("course_block.output"),
 )
@@ -208,11 +171,13 @@ SIDE_PANELS = {
     "projections": SidePanel(
         "weights",
         (
-            words_stage("course_projections.X", "X", 5),
-            queries_and_keys_stage("course_projections.Q", "course_projections.K"),
-            scores_stage("scores", "course_projections.scores"),
-            weights_stage("course_projections.weights"),
-            output_stage("course_projections.output", values_matrix("course_projections.V")),
+            words_stage("course_projections.X", "X"),
+            *attention_stages(
+                "course_projections.{}",
+                {"scores": "course_projections.scores"},
+                "course_projections.weights",
+                "course_projections.output",
+            ),
         ),
         next_word="course_model.next_words[0]",
     ),
@@ -222,10 +187,12 @@ SIDE_PANELS = {
         "weights",
         (
             WORDS_WITH_POSITIONS,
-            queries_and_keys_stage("course_model.Q", "course_model.K"),
-            scores_stage("scaled scores", "course_model.scaled"),
-            weights_stage("course_order.weights_with_positions"),
-            output_stage("course_order.output_with_positions", VALUES),
+            *attention_stages(
+                "course_model.{}",
+                {"scaled scores": "course_model.scaled"},
+                "course_order.weights_with_positions",
+                "course_order.output_with_positions",
+            ),
         ),
         next_word="course_model.next_words[2]",
     ),
@@ -233,39 +200,24 @@ SIDE_PANELS = {
         "weights",
         (
             WORDS_WITH_POSITIONS,
-            queries_and_keys_stage("course_model.Q", "course_model.K"),
-            scores_stage("masked scaled scores", "course_mask.masked"),
-            weights_stage("course_mask.weights"),
-            output_stage("course_mask.output", VALUES),
+            *attention_stages(
+                "course_model.{}", MASKED, "course_mask.weights", "course_mask.output"
+            ),
         ),
         next_word="course_model.next_words[3]",
     ),
     "heads": SidePanel(
         "weights",
-        HEADS_WITH_SCORES,
+        (WORDS_WITH_POSITIONS, *attention_stages("course_model.{}", MASKED, *HEAD_1), *HEAD_2),
         next_word="course_model.next_words[3]",
         folded_keys=("words", "projections", "scores"),
     ),
     "block": SidePanel(
-        "block",
-        WHOLE_BLOCK,
-        NEXT_WORD,
-        folded_keys=("weights", "output"),
-        last_operation=f"{TO_NEXT_WORD} (page nine)",
+        "block", WHOLE_BLOCK, NEXT_WORD, ("weights", "output"), f"{TO_NEXT_WORD} (page nine)"
     ),
-    "next_token": SidePanel(
-        "next",
-        WHOLE_BLOCK,
-        NEXT_WORD,
-        folded_keys=("weights", "output"),
-        last_operation=TO_NEXT_WORD,
-    ),
-    "learned": SidePanel("weights", HEADS_WITHOUT_SCORES, NEXT_WORD, folded_keys=("words",)),
+    "next_token": SidePanel("next", WHOLE_BLOCK, NEXT_WORD, ("weights", "output"), TO_NEXT_WORD),
+    "learned": SidePanel("weights", HEADS, NEXT_WORD, folded_keys=("words",)),
 }
-LEARNED_SCORES = (
-    queries_and_keys_stage("course_learned.Q_2", "course_learned.K_2", "₂"),
-    scores_stage("masked scaled scores", "course_learned.masked_2", "₂"),
-)
 
 
 def learned_side_panel(by_hand: SidePanel) -> SidePanel:
@@ -275,13 +227,11 @@ def learned_side_panel(by_hand: SidePanel) -> SidePanel:
     panel that it replaces, it has stages of the scores and of the block, or leaves them out.
     """
     keys = {stage.key for stage in by_hand.stages}
-    stages = [words_stage("course_learned.with_positions")]
-    if "scores" in keys:
-        stages += LEARNED_SCORES
-    values = values_matrix("course_learned.V_2", "V₂")
-    stages += [
-        weights_stage("course_learned.weights_2", "₂", SOFTMAX if "scores" in keys else ATTENTION),
-        output_stage("course_learned.output_2", values, "₂"),
+    scores = {"masked scaled scores": "course_learned.masked_2"} if "scores" in keys else {}
+    weights, output = "course_learned.weights_2", "course_learned.output_2"
+    stages = [
+        words_stage("course_learned.with_positions"),
+        *attention_stages("course_learned.{}_2", scores, weights, output, "₂"),
     ]
     if "block" in keys:
         stages.append(block_stage("course_learned.block"))
@@ -298,47 +248,46 @@ def side_panel(name: str, steps_of: StepsOf, add_insert: Callable[[str], str]) -
     """Return the panel of a page in Markdown; `add_insert` returns a placeholder for HTML."""
     if name not in SIDE_PANELS:
         raise LookupError(f"panel {name!r} is unknown; expected one of {', '.join(SIDE_PANELS)}")
-    by_hand = SIDE_PANELS[name]
     learned_weights = look_up_array("course_learned.weights_2", steps_of)
     claim(learned_weights[THEY, 0] > 0.5, SAME_AS_BY_HAND)
-    html = PANEL_HTML.format(
-        name=PANEL_NAME,
-        switch=switch_html("learned" if name == "learned" else "by-hand"),
-        by_hand=stages_html(by_hand, steps_of),
-        note=LEARNED_NOTE,
-        learned=stages_html(learned_side_panel(by_hand), steps_of),
-    )
-    return add_insert(html)
-
-
-def switch_html(chosen: str) -> str:
-    """Return the choice between the matrices set by hand and the learned ones."""
-    return "".join(
+    chosen = "learned" if name == "learned" else "by-hand"
+    switch = "".join(
         f"<label>{radio('matrices', value, is_checked=value == chosen)}{text}</label>"
         for value, text in CHOICES.items()
     )
+    html = PANEL_HTML.format(
+        name=PANEL_NAME,
+        switch=switch,
+        by_hand=stages_html(SIDE_PANELS[name], steps_of),
+        note=LEARNED_NOTE,
+        learned=stages_html(learned_side_panel(SIDE_PANELS[name]), steps_of),
+    )
+    return add_insert(html)
 
 
 def stages_html(panel: SidePanel, steps_of: StepsOf) -> str:
     """Return the stages of a panel, and how to read negative numbers if it shows any."""
     html = ""
+    has_negative_number = False
     for stage in panel.stages:
         is_enlarged = stage.key == panel.enlarged_key
         drawing = draw_stage(stage, steps_of, is_enlarged)
         css_class = " main" if is_enlarged else ""
         is_open = stage.key not in panel.folded_keys
         html += stage_html(stage.operation, drawing, css_class, is_open)
+        for matrix in stage.matrices.items():
+            numbers = shown_numbers(*matrix, steps_of)
+            # Masked scores are -inf.
+            has_negative_number |= bool(((numbers < 0) & np.isfinite(numbers)).any())
     css_class = " next main" if panel.enlarged_key == "next" else " next"
     drawing = draw_next_word(panel.next_word, steps_of)
     html += stage_html(panel.last_operation, drawing, css_class, is_open=True)
-    return html + NEGATIVE_NOTE if has_negative_number(panel, steps_of) else html
+    return html + NEGATIVE_NOTE if has_negative_number else html
 
 
-def has_negative_number(panel: SidePanel, steps_of: StepsOf) -> bool:
-    """Return whether a panel shows a negative number, apart from masked scores, which are -inf."""
-    matrices = (matrix for stage in panel.stages for matrix in stage.matrices)
-    arrays = (matrix.numbers(steps_of) for matrix in matrices)
-    return any(((array < 0) & np.isfinite(array)).any() for array in arrays)
+def shown_numbers(symbol: str, step: str, steps_of: StepsOf) -> np.ndarray:
+    """Return a step, without the features of positions before the course has introduced them."""
+    return look_up_array(step, steps_of)[:, WORD_FEATURES if symbol == "X" else slice(None)]
 
 
 def stage_html(operation: str, drawing: Panel, css_class: str, is_open: bool) -> str:
@@ -353,56 +302,37 @@ def stage_html(operation: str, drawing: Panel, css_class: str, is_open: bool) ->
 
 
 def draw_stage(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
-    """Draw the matrices of a stage side by side; the first has words at its rows."""
+    """Draw matrices side by side, the first with words at its rows; the row of *they* is marked."""
     x: float = ROW_WORDS_WIDTH
-    drawings: list[str] = []
+    body: list[str] = []
     descriptions: list[str] = []
-    for matrix in stage.matrices:
-        numbers = matrix.numbers(steps_of)
-        cell = cell_size(matrix, numbers, is_enlarged)
+    for symbol, step in stage.matrices.items():
+        numbers = shown_numbers(symbol, step, steps_of)
+        row_words, column_words = look_up_labels(step)
+        column_words = column_words[: numbers.shape[1]]
+        width = WORD_GAP + max(ROW_HEIGHT, CHARACTER_WIDTH * max(map(len, column_words)))
+        if is_enlarged:
+            width = max(width, cells.width_for_numbers(numbers, is_short=True))
+        cell = (width, NUMBERED_ROW_HEIGHT if is_enlarged else ROW_HEIGHT)
         grid = cells.Grid(x, LINE_HEIGHT, cell, *numbers.shape)
-        drawings.append(draw_matrix(matrix, numbers, grid, is_enlarged, has_row_words=not drawings))
-        descriptions.append(describe(matrix, numbers))
+        role = ROLES[symbol[0]]
+        kind = "sequential" if role == "weights" else "diverging"
+        scale = scales.scale_of(kind, symbol, numbers, role)
+        body += [
+            title(grid.x - cells.LABEL_GAP, LINE_HEIGHT / 2, symbol, role, "end"),
+            "" if body else cells.draw_row_labels(grid, row_words),
+            cells.draw_column_labels(grid, column_words),
+            cells.draw_cells(grid, numbers, scale, has_numbers=is_enlarged, is_short=True),
+            cells.draw_mark(grid, (THEY, None), role),
+        ]
+        rows = []
+        for word, row in zip(row_words, numbers, strict=True):
+            texts = (cells.cell_text(value, is_short=True) or "takes no part" for value in row)
+            rows.append(f"{word} {', '.join(texts)}")
+        descriptions.append(f"{symbol}, by {', '.join(column_words)}: {'; '.join(rows)}.")
         x = grid.right + MATRIX_GAP + SYMBOL_WIDTH
     description = " ".join(descriptions)
-    return Panel(grid.right, grid.bottom, "".join(drawings), description, name=stage.name)
-
-
-def cell_size(matrix: StageMatrix, numbers: np.ndarray, is_enlarged: bool) -> tuple[float, float]:
-    """Return the width and height of a cell, with room for column words and enlarged numbers."""
-    widest_word = CHARACTER_WIDTH * max(map(len, matrix.column_words))
-    width = WORD_GAP + max(ROW_HEIGHT, widest_word)
-    if not is_enlarged:
-        return width, ROW_HEIGHT
-    return max(width, cells.width_for_numbers(numbers, is_short=True)), NUMBERED_ROW_HEIGHT
-
-
-def draw_matrix(
-    matrix: StageMatrix,
-    numbers: np.ndarray,
-    grid: cells.Grid,
-    has_numbers: bool,
-    has_row_words: bool,
-) -> str:
-    """Draw a matrix with its symbol and the words over its columns; the row of *they* is marked."""
-    kind = "sequential" if matrix.role == "weights" else "diverging"
-    scale = scales.scale_of(kind, matrix.symbol, numbers, matrix.role)
-    return (
-        title(grid.x - cells.LABEL_GAP, LINE_HEIGHT / 2, matrix.symbol, matrix.role, "end")
-        + (cells.draw_row_labels(grid, matrix.row_words) if has_row_words else "")
-        + cells.draw_column_labels(grid, matrix.column_words)
-        + cells.draw_cells(grid, numbers, scale, has_numbers=has_numbers, is_short=True)
-        + cells.draw_mark(grid, (THEY, None), matrix.role)
-    )
-
-
-def describe(matrix: StageMatrix, numbers: np.ndarray) -> str:
-    """Describe a matrix in words, row by row."""
-    rows = []
-    for word, row in zip(matrix.row_words, numbers, strict=True):
-        texts = (cells.cell_text(value, is_short=True) or "takes no part" for value in row)
-        rows.append(f"{word} {', '.join(texts)}")
-    return f"{matrix.symbol}, by {', '.join(matrix.column_words)}: {'; '.join(rows)}."
+    return Panel(grid.right, grid.bottom, "".join(body), description, name=stage.name)
 
 
 def draw_next_word(reference: str, steps_of: StepsOf) -> Panel:
