@@ -186,12 +186,6 @@ def test_clock_hands_have_references_and_point_there():
         np.testing.assert_allclose(direction, point, atol=0.02)
 
 
-def test_legends_that_need_no_claim_are_in_captions():
-    captions = [caption_of(name) for name in FIGURES]
-    for legend in LEGENDS:
-        assert any(legend in caption for caption in captions), legend
-
-
 def test_false_claim_stops_build_with_page_and_quote():
     def steps_with_equal_weights(name):
         return {**examples.steps(name), "weights": np.full((10, 10), 0.1)}
