@@ -107,10 +107,8 @@ def real_heads(steps_of: StepsOf) -> draw.Html:
 
 def _check_kinds(sentences: Sequence[Mapping[str, Any]]) -> None:
     """Check what the caption of `real_heads` says about the strongest head of each kind."""
-    weights = {
-        kind: rows_of(sentences[index], *place)
-        for kind, (place, index) in strongest_heads().items()
-    }
+    heads = strongest_heads().items()
+    weights = {kind: rows_of(sentences[index], *place) for kind, (place, index) in heads}
     nouns, repeated, long_words = (sentence["tokens"] for sentence in sentences[:3])
     first_they, second_they = np.flatnonzero(np.array(nouns) == "they").tolist()
     for they, noun in ((first_they, "cats"), (second_they, "dogs")):
@@ -142,7 +140,6 @@ def strongest_heads() -> dict[str, tuple[tuple[int, int], int]]:
 
 
 def rows_of(sentence: Mapping[str, Any], layer: int, head: int) -> Rows:
-    """Return the weights of a head on a recorded sentence."""
     return unpack_percents(sentence["percent"][layer][head])
 
 
@@ -170,7 +167,6 @@ def _chooser(sentences: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _number_field(name: str, count: int, value: int) -> str:
-    """Return a field with a label for a number from 0 to below `count`."""
     field = svg.element(
         "input",
         type="number",
@@ -186,58 +182,48 @@ def _number_field(name: str, count: int, value: int) -> str:
 
 def summary_of_head(sentence: Mapping[str, Any], layer: int, head: int) -> str:
     """Name the token with the largest weight in the last row, as the page's script does."""
-    # Well-formed XML, like the rest of the figure.
     tokens, last_row = sentence["tokens"], rows_of(sentence, layer, head)[-1]
     asking, asked = svg.text_node(tokens[-1]), svg.text_node(tokens[int(np.argmax(last_row))])
+    # Well-formed XML, like the rest of the figure.
+    layer_span, head_span, percent_span = (
+        svg.element("span", number(value), data_computed="")
+        for value in (layer, head, max(last_row))
+    )
     return (
-        f"Layer {_number_span(layer)}, head {_number_span(head)}. In percent, the last token, "
-        f"“{asking}”, gives {_number_span(max(last_row))} to “{asked}”, its largest weight."
+        f"Layer {layer_span}, head {head_span}. In percent, the last token, "
+        f"“{asking}”, gives {percent_span} to “{asked}”, its largest weight."
     )
 
 
-def _number_span(value: int) -> str:
-    """Return a number in a span that marks it as computed."""
-    return svg.element("span", number(value), data_computed="")
-
-
 def _overview(sentence: Mapping[str, Any]) -> draw.Panel:
-    """Draw all heads on a sentence, a column for each layer, with the numbers of both."""
-    layers = len(sentence["percent"])
-    heads = len(sentence["percent"][0])
+    """Draw all heads on a sentence, a column for each layer, with frames around the strongest.
+
+    The page's script exchanges the pictures in the group `small`, moves the frame `chosen`, and
+    finds the head at which the reader points by the place of the pointer on `target`.
+    """
+    layers, heads = len(sentence["percent"]), len(sentence["percent"][0])
     grid = cells.Grid(LEFT, TOP, (SIDE, SIDE), heads, layers)
     layer_ticks = {*range(0, layers - 1, LAYERS_PER_TICK), layers - 1}
+    frame = {"width": SIDE, "height": SIDE, "fill": "none", "stroke": "currentColor"}
+    corners = [(SIDE * layer, SIDE * head) for (layer, head), _ in strongest_heads().values()]
+    to_chosen = "translate({:g} {:g})".format(*corners[0])
+    whole = f"M0 0h{grid.width:g}v{grid.height:g}h-{grid.width:g}z"
+    squares = [
+        svg.element("g", cells.draw_grid_lines(grid._replace(x=0, y=0)), opacity=0.5),
+        svg.element("g", small_pictures(sentence), class_="small"),
+        *(svg.element("rect", x=x, y=y, **frame) for x, y in corners),
+        svg.element("rect", class_="chosen", transform=to_chosen, stroke_width=3, **frame),
+        svg.element("path", class_="target", d=whole, fill="none", pointer_events="all"),
+    ]
     body = [
         svg.label(LEFT, svg.LINE_HEIGHT / 2, "layer", "start"),
         svg.vertical_label(svg.LINE_HEIGHT / 2, grid.middle_y, "head"),
         *(svg.label(grid.column_middle(i), TOP - 10, number(i)) for i in sorted(layer_ticks)),
         *(svg.label(LEFT - 8, grid.row_middle(i), number(i), "end") for i in range(heads)),
-        svg.translated(LEFT, TOP, *_squares(sentence, grid._replace(x=0, y=0))),
+        svg.translated(LEFT, TOP, *squares),
     ]
     description = "The weights of all heads, a square for each, with one column for each layer."
     return draw.Panel(grid.right, grid.bottom, "".join(body), description)
-
-
-def _squares(sentence: Mapping[str, Any], grid: cells.Grid) -> list[str]:
-    """Draw a square for each head, with frames around the strongest heads.
-
-    The page's script exchanges the pictures in the group `small`, moves the frame `chosen`, and
-    finds the head at which the reader points by the place of the pointer on `target`.
-    """
-    frame = {"width": SIDE, "height": SIDE, "fill": "none", "stroke": "currentColor"}
-    frames = [
-        svg.element("rect", x=SIDE * layer, y=SIDE * head, **frame)
-        for (layer, head), _ in strongest_heads().values()
-    ]
-    (layer, head), _ = strongest_heads()["Pronoun"]
-    to_chosen = f"translate({SIDE * layer:g} {SIDE * head:g})"
-    whole = f"M0 0h{grid.width:g}v{grid.height:g}h-{grid.width:g}z"
-    return [
-        svg.element("g", cells.draw_grid_lines(grid), opacity=0.5),
-        svg.element("g", small_pictures(sentence), class_="small"),
-        *frames,
-        svg.element("rect", class_="chosen", transform=to_chosen, stroke_width=3, **frame),
-        svg.element("path", class_="target", d=whole, fill="none", pointer_events="all"),
-    ]
 
 
 def small_pictures(sentence: Mapping[str, Any]) -> str:
@@ -281,25 +267,17 @@ def draw_heads(pictures: Mapping[tuple[int, int], Rows]) -> str:
     # Adjacent cells of a column are one line, because a sink fills a column.
     paths = []
     for opacity, percents in SHADES.items():
-        lines = [
-            f"M{x + column} {y + start}v{length}"
-            for (x, y), rows in pictures.items()
-            for column in range(len(rows))
-            for start, length in _runs(rows, column, percents)
-        ]
+        lines = []
+        for (x, y), rows in pictures.items():
+            for column in range(len(rows)):
+                start = column
+                for is_shaded, run in groupby(row[column] in percents for row in rows[column:]):
+                    length = len(list(run))
+                    if is_shaded:
+                        lines.append(f"M{x + column} {y + start}v{length}")
+                    start += length
         paths.append(svg.element("path", d="".join(lines), stroke_opacity=opacity) if lines else "")
     return "".join(paths)
-
-
-def _runs(rows: Rows, column: int, percents: range) -> list[tuple[int, int]]:
-    """Return the first row and the length of each run of cells with weights in a range."""
-    runs = []
-    rows_with_column = range(column, len(rows))
-    for is_in_range, group in groupby(rows_with_column, lambda row: rows[row][column] in percents):
-        run = list(group)
-        if is_in_range:
-            runs.append((run[0], len(run)))
-    return runs
 
 
 def enlarged_head(sentence: Mapping[str, Any], layer: int, head: int) -> draw.Panel:
@@ -342,12 +320,11 @@ def _percents(grid: cells.Grid, rows: Rows) -> list[str]:
     width, height = grid.cell
     boxes, numbers = [], []
     for row, percents in enumerate(rows):
-        for column, percent in enumerate(percents):
-            if percent:
-                corner = f"M{grid.x + width * column:g} {grid.y + height * row:g}"
-                box = f"{corner}h{width}v{height}h-{width}z"
-                boxes.append(svg.element("path", d=box, **scale.paint(percent)))
-                numbers.append(svg.label(*grid.centre(row, column), number(percent)))
+        for column in np.flatnonzero(percents).tolist():
+            corner = f"M{grid.x + width * column:g} {grid.y + height * row:g}"
+            box = f"{corner}h{width}v{height}h-{width}z"
+            boxes.append(svg.element("path", d=box, **scale.paint(percents[column])))
+            numbers.append(svg.label(*grid.centre(row, column), number(percents[column])))
     return [
         svg.element("g", *boxes, class_="boxes", **scale.group),
         svg.element("g", *numbers, class_="numbers"),
@@ -357,15 +334,13 @@ def _percents(grid: cells.Grid, rows: Rows) -> list[str]:
 def _stairs(grid: cells.Grid) -> str:
     """Draw thin lines around the cells up to the diagonal of a square grid."""
     width, height = grid.cell
-    lines = []
+    path = ""
     for edge in range(grid.rows + 1):
         cells_right = min(edge + 1, grid.columns)
         cells_up = min(grid.rows - edge + 1, grid.rows)
-        lines.append(f"M{grid.x:g} {grid.y + height * edge:g}h{width * cells_right:g}")
-        lines.append(f"M{grid.x + width * edge:g} {grid.bottom:g}v{-height * cells_up:g}")
-    return svg.element(
-        "path", d="".join(lines), fill="none", stroke="currentColor", stroke_opacity=0.3
-    )
+        path += f"M{grid.x:g} {grid.y + height * edge:g}h{width * cells_right:g}"
+        path += f"M{grid.x + width * edge:g} {grid.bottom:g}v{-height * cells_up:g}"
+    return svg.element("path", d=path, fill="none", stroke="currentColor", stroke_opacity=0.3)
 
 
 @site_figure
