@@ -30,25 +30,16 @@ def look_up(reference: str, steps_of: StepsOf) -> Array | tuple[int, ...]:
         raise LookupError(
             f"step {match['step']!r} is unknown; {match['example']} has {', '.join(steps)}"
         )
-    array = steps[match["step"]]
+    array, index = steps[match["step"]], match["index"]
     if not match["shape"]:
-        return apply_index(array, match["index"])
-    if not match["index"]:
+        return apply_index(array, index)
+    if not index:
         return array.shape
-    return size_of(array, match["step"], match["index"])
-
-
-def size_of(array: Array, step: str, index: str) -> Array:
-    """Return the size of a step along an axis, which is an index in NumPy's notation.
-
-    >>> print(size_of(np.zeros((3, 2)), "weights", "[0]"))
-    3
-    """
     try:
         return apply_index(np.asarray(array.shape), index)
     except LookupError:
-        sizes = with_plural(array.ndim, "size")
-        raise LookupError(f"{step}.shape has {sizes}; index {index} is out of range") from None
+        sizes = f"{match['step']}.shape has {with_plural(array.ndim, 'size')}"
+        raise LookupError(f"{sizes}; index {index} is out of range") from None
 
 
 def look_up_array(reference: str, steps_of: StepsOf) -> np.ndarray:
@@ -79,10 +70,7 @@ def look_up_labels(reference: str) -> tuple[list[str], ...]:
 
 
 def words_of(array: Array) -> tuple[list[str], ...]:
-    """Return the words along each axis of the step that an array is, or is a part of.
-
-    The result is empty if the example has no words for the step.
-    """
+    """Return the words along each axis of the step that an array is, or is a part of, if any."""
     reference = step_name(array)
     if reference is None:
         raise ValueError("an array that comes from no step of an example has no words")
@@ -90,11 +78,7 @@ def words_of(array: Array) -> tuple[list[str], ...]:
 
 
 def apply_index(array: Array, index: str | None) -> Array:
-    """Return the elements of an array at an index in NumPy's notation; without an index, all.
-
-    >>> print(apply_index(np.array([[1, 2], [3, 4]]), "[:,1]"))
-    [2 4]
-    """
+    """Return the elements of an array at an index in NumPy's notation; without an index, all."""
     if index is None:
         return array
     if not re.fullmatch(r"\[(-?\d+|:)(,(-?\d+|:))*\]", index):

@@ -103,10 +103,8 @@ def problems_of_block(
     """Yield what is wrong with the claims of a paragraph, and what lacks a claim.
 
     Args:
-        block: the paragraph with its claims.
         words: the words at rows and columns of the page's examples.
         inputs: the numbers that these examples hold.
-        steps_of: returns the steps of an example by its name.
     """
     text = " ".join(CLAIM.sub("", block).split())
     unclaimed = text
@@ -203,9 +201,6 @@ def largest(row: StepArray) -> str:
 
 def check_names(text: str, reference: str) -> None:
     """Refuse a text about a number of an example that names other words than those at the number.
-
-    Raises:
-        ValueError: if it does; the message has both.
 
     >>> check_names("Weight on *boats*", "course_formula.weights[0,1]")
     Traceback (most recent call last):

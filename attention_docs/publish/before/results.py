@@ -1,11 +1,11 @@
 r"""Measured results, for the macro `\measured`, from the files in `results/`."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from attention_docs.lookup import RESULTS, load_results
-from attention_docs.render.numbers import computed_span, raised_exponent, typeset
+from attention_docs.render.numbers import computed_span, raised_exponent
 
 Row = tuple[tuple[str, ...], list[Any]]  # the keys that lead to a row, and its values
 
@@ -13,7 +13,8 @@ Row = tuple[tuple[str, ...], list[Any]]  # the keys that lead to a row, and its 
 def measured(reference: str, folder: Path = RESULTS) -> str:
     """Format a measured result, like `parity.largest_error.float32.self.NumPy`, to three digits.
 
-    More digits would be noise. A reference to a nested dictionary gives the rows of a table.
+    More digits would be noise. A reference to a nested dictionary gives the rows of a table in
+    Markdown, without a header: first the keys of a row, then its values.
 
     Args:
         reference: the name of a file without `.json`, then keys and indices.
@@ -24,7 +25,11 @@ def measured(reference: str, folder: Path = RESULTS) -> str:
         return computed_span(format_value(data))
     if not all(keys for keys, _ in rows):
         raise ValueError(f"expected a value or named rows; {reference} has rows without names")
-    return table_rows(rows)
+    lines = []
+    for keys, values in rows:
+        cells = [*keys, *(computed_span(format_value(value)) for value in values)]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
 
 
 def look_up_result(reference: str, folder: Path) -> Any:
@@ -46,58 +51,13 @@ def items_by_key(data: object) -> dict[str, Any]:
 
 
 def named_rows(data: object, *keys: str) -> Iterator[Row]:
-    """Yield the keys that lead to each innermost list or dictionary, and its values.
-
-    >>> list(named_rows({"self": {"NumPy": 1, "JAX": 2}, "cross": {"NumPy": 3, "JAX": 4}}))
-    [(('self',), [1, 2]), (('cross',), [3, 4])]
-    """
+    """Yield the keys that lead to each innermost list or dictionary, and its values."""
     items = items_by_key(data)
     for key, item in items.items():
         yield from named_rows(item, *keys, key)
     is_innermost = not any(items_by_key(item) for item in items.values())
     if items and is_innermost:
         yield keys, list(items.values())
-
-
-def table_rows(rows: Sequence[Row]) -> str:
-    """Return rows of a Markdown table, without a header: first the keys of a row, then its values.
-
-    All rows have equally many values.
-
-    >>> print(table_rows([(("self",), [0.25]), (("cross",), [1.0])]).replace(" data-computed", ""))
-    | self | <span>0.25</span> |
-    | cross | <span>1.00</span> |
-    """
-    columns = zip(*(values for _, values in rows), strict=True)
-    texts_of_rows = zip(*map(format_column, columns), strict=True)
-    lines = []
-    for (keys, _), texts in zip(rows, texts_of_rows, strict=True):
-        cells = [*keys, *map(computed_span, texts)]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
-
-
-def format_column(values: Sequence[float | int | str]) -> list[str]:
-    """Format the values of a table column, with equally many decimals for all floats.
-
-    Their number is the largest that `format_value` gives a float of the column. A zero has no
-    decimals, and a column in which a number is written with a power of ten is not padded.
-
-    >>> format_column([0.77246, 0.0645, 0.0]), format_column([1.2e-7, 0.5])
-    (['0.7725', '0.0645', '0'], ['1.2 × 10<sup>−7</sup>', '0.5'])
-    """
-    texts = [format_value(value) for value in values]
-    has_power_of_ten = any("×" in text for text in texts)
-    if has_power_of_ten:
-        return texts
-    decimals = max(
-        len(text.partition(".")[2]) if isinstance(value, float) else 0
-        for value, text in zip(values, texts, strict=True)
-    )
-    return [
-        typeset(f"{value:.{decimals}f}") if isinstance(value, float) and value else text
-        for value, text in zip(values, texts, strict=True)
-    ]
 
 
 def format_value(value: float | int | str) -> str:

@@ -79,7 +79,6 @@ def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> st
     problems = []
 
     def expand_or_report(macro: re.Match[str], context: Context) -> str:
-        """Expand a macro; if it is wrong, leave it and add a message to the problems."""
         try:
             return expand(macro, context, macros)
         except (LookupError, ValueError) as error:
@@ -98,11 +97,7 @@ def resolve_caption(markdown: str, macros: Macros) -> str:
 
 
 def substitute(markdown: str, expand: Callable[[re.Match[str], Context], str]) -> str:
-    """Replace anything that looks like a macro outside code.
-
-    Args:
-        expand: returns the replacement of a macro from its match and its context.
-    """
+    """Replace anything that looks like a macro outside code."""
     pieces = []
     end = 0  # of the last macro
     for macro, context in macros_in(markdown):
@@ -214,7 +209,6 @@ def format_inline(array: Array, reference: str) -> str:
 
 
 def reference_span(number: str, reference: str) -> str:
-    """Mark a number in running text with its reference."""
     return f'<span data-val="{reference}">{number}</span>'
 
 
@@ -245,11 +239,7 @@ def number(expression: str, context: Context) -> str:
 
 
 def evaluate(node: ast.expr) -> Fraction | complex:
-    """Evaluate an expression of whole numbers and decimals.
-
-    Returns:
-        The exact result as a Fraction; a float or complex number if a root makes it inexact.
-    """
+    """Return an exact Fraction, or a float or complex number if a root makes it inexact."""
     match node:
         # Not isinstance, which would accept True and False.
         case ast.Constant(value=constant) if type(constant) in (int, float):
