@@ -28,7 +28,6 @@ export const resultType = (arrays) =>
  * Copy a strided view: element (i, j, ...) is read at `offset + i * strides[0] + j * strides[1] + ...`.
  *
  * @param {NDArray} array @param {number[]} shape @param {number[]} strides
- * @returns {NDArray}
  */
 const copyStrided = ({ data, dtype }, shape, strides, offset = 0) => {
   const copy = new Float64Array(size(shape));
@@ -138,12 +137,7 @@ export const reshape = (array, shape) => {
   return { ...array, shape: shape.map((length) => (length < 0 ? inferred : length)) };
 };
 
-/**
- * Select elements as NumPy's basic indexing does.
- *
- * @param {NDArray} array @param {Index[]} index
- * @returns {NDArray}
- */
+/** Select elements as NumPy's basic indexing does. @param {NDArray} array @param {Index[]} index */
 export const getitem = (array, index) => {
   const strides = stridesOf(array.shape);
   /** @type {number[]} */ const shape = [];
@@ -238,7 +232,6 @@ export const flip = (array, axis) => {
  * Make an array from a function of the position.
  *
  * @param {number[]} shape @param {Dtype} dtype @param {(position: number) => number} element
- * @returns {NDArray}
  */
 export const fromFunction = (shape, dtype, element) => ({
   shape,

@@ -41,7 +41,6 @@ const RANDOM_NOTE = "computed by the build from numbers drawn at random";
  * @param {NDArray[]} values from `evaluate`
  * @param {string} step
  * @param {number[]} index
- * @returns {Explanation}
  */
 export const explain = (graph, values, step, index) => {
   const { shape, data, dtype } = values[/** @type {number} */ (graph.nodesByName.get(step))];
@@ -132,11 +131,7 @@ const formulaOf = (graph, values, term, step, index) => {
   return isElsewhere ? [...formula, ` at ${describeIndex(origin)}`] : formula;
 };
 
-/**
- * Write out as many nested operations as fit.
- *
- * @param {Graph} graph @param {NDArray[]} values @param {Term} term
- */
+/** Write out as many nested operations as fit. @param {Graph} graph @param {NDArray[]} values @param {Term} term */
 const longestFormula = (graph, values, term) => {
   let { text } = symbolicExpression(graph, values, term, 1);
   for (let depth = 2; depth <= MAX_DEPTH; depth++) {
@@ -187,7 +182,6 @@ const [LEFT, RIGHT] = [0, 1];
  * Write a factor of a matrix product: its name, with the slice that is used, and transposed if necessary.
  *
  * @param {Graph} graph @param {NDArray[]} values @param {Term[]} terms @param {Side} side @param {Expression} name
- * @returns {Expression}
  */
 const factorText = (graph, values, terms, side, name) => {
   const slice = sliceOf(graph, values, terms, side);
@@ -255,11 +249,7 @@ const constantCall = ({ scopes, nodes }, term) => {
   return { call: scope.call, text: `${scope.call}(${argumentList})` };
 };
 
-/**
- * Separate the row and the column of a product, whose elements alternate.
- *
- * @template T @param {{terms: T[]}} product @returns {[row: T[], column: T[]]}
- */
+/** Separate the row and the column of a product, whose elements alternate. @template T @param {{terms: T[]}} product */
 const factorsOf = ({ terms }) => [terms.filter((_, i) => i % 2 === 0), terms.filter((_, i) => i % 2 === 1)];
 
 /**

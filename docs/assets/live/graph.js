@@ -13,7 +13,6 @@ import * as show from "./show.js";
  * @param {{example: string, nodes: SerialisedNode[], steps: Record<string, number>,
  *   inputs: string[], shared?: Record<string, number>, scopes: Scope[], guards: Guard[],
  *   constants?: Record<string, string>, formulas?: Record<string, string>, labels?: Record<string, string[][]>, carried?: [number, number][]}} json
- * @returns {Graph}
  */
 export const parse = ({ example, nodes, steps, inputs, shared = {}, scopes, guards, constants = {}, formulas = {}, labels = {}, carried = [] }) => {
   const graph = {
@@ -56,7 +55,6 @@ export const evaluate = (graph, edits, state = new Map()) => {
  * Compute all nodes, but take those whose inputs are unchanged from the original.
  *
  * @param {Node[]} nodes @param {Map<number, NDArray>} edits by node @param {NDArray[]} [original]
- * @returns {NDArray[]}
  */
 const computeNodes = (nodes, edits, original = []) => {
   /** @type {NDArray[]} */ const values = [];

@@ -18,13 +18,7 @@ export const exampleOf = (reference) => reference.slice(0, reference.indexOf("."
 /** @type {WeakMap<Graph, Map<string, Resolved>>} because each cell of a table resolves the reference of the table */
 const caches = new WeakMap();
 
-/**
- * Resolve a reference.
- *
- * @param {string} reference
- * @param {Graph} graph of its example
- * @returns {Resolved}
- */
+/** Resolve a reference. @param {string} reference @param {Graph} graph of its example @returns {Resolved} */
 export const resolve = (reference, graph) => {
   const cache = caches.get(graph) ?? new Map();
   caches.set(graph, cache);

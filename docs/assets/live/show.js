@@ -5,13 +5,7 @@ const LARGE = 1e9;
 // The least number that two decimals can show.
 const LEAST = 10 ** -2;
 
-/**
- * Format a number as Python's `number` does.
- *
- * @param {number} value
- * @param {Dtype} [dtype]
- * @returns {string}
- */
+/** Format a number as Python's `number` does. @param {number} value @param {Dtype} [dtype] @returns {string} */
 export const number = (value, dtype = "float64") => {
   if (dtype === "bool") return value ? "True" : "False";
   if (!Number.isFinite(value)) return python(value);
@@ -35,22 +29,11 @@ const print = (digits, power) =>
 /** Write the minus sign of a formatted number as text has it. @param {string} text */
 const minus = (text) => text.replaceAll("-", "−");
 
-/**
- * Format a number as Python's `drawn_number` does.
- *
- * @param {number} value
- * @param {Dtype} [dtype]
- * @returns {string}
- */
+/** Format a number as Python's `drawn_number` does. @param {number} value @param {Dtype} [dtype] */
 export const drawn = (value, dtype) =>
   minus(print(number(value, dtype), (exponent) => `·10${exponent.replace(/\d/g, (digit) => "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(digit)]).replace("-", "⁻")}`));
 
-/**
- * Format a number as Python's `short_number` does.
- *
- * @param {number} value
- * @returns {string}
- */
+/** Format a number as Python's `short_number` does. @param {number} value */
 export const short = (value) => {
   if (!Number.isFinite(value) || Math.abs(value) >= LARGE || Number.isInteger(value)) return drawn(value);
   const fixed = halfToEven(value.toFixed(2), isShortTie(value));
@@ -58,25 +41,13 @@ export const short = (value) => {
   return value < 0 ? `>−${LEAST}` : `<${LEAST}`;
 };
 
-/**
- * Format a number as Python's `html_number` does.
- *
- * @param {number} value
- * @param {Dtype} [dtype]
- * @returns {string}
- */
+/** Format a number as Python's `html_number` does. @param {number} value @param {Dtype} [dtype] */
 export const html = (value, dtype = "float64") => {
   if (dtype === "bool") return value ? "T" : "F";
   return minus(print(number(value), (exponent) => ` × 10<sup>${exponent}</sup>`)).replace("inf", "∞");
 };
 
-/**
- * Format a number as Python's `latex_number` does.
- *
- * @param {number} value
- * @param {Dtype} [dtype]
- * @returns {string}
- */
+/** Format a number as Python's `latex_number` does. @param {number} value @param {Dtype} [dtype] */
 export const latex = (value, dtype = "float64") => {
   if (dtype === "bool") return `\\text{${html(value, dtype)}}`;
   return print(number(value), (exponent) => ` \\times 10^{${exponent}}`)
@@ -85,13 +56,7 @@ export const latex = (value, dtype = "float64") => {
     .replace("nan", "\\text{nan}");
 };
 
-/**
- * Format a number as MathML.
- *
- * @param {number} value
- * @param {Dtype} [dtype]
- * @returns {string}
- */
+/** Format a number as MathML. @param {number} value @param {Dtype} [dtype] */
 export const mathml = (value, dtype = "float64") => {
   const [mantissa, exponent] = html(value, dtype).replace("</sup>", "").split(" × 10<sup>").map(separateSign);
   return exponent ? `${mantissa}<mo>×</mo><msup><mn>10</mn><mrow>${exponent}</mrow></msup>` : mantissa;
@@ -100,13 +65,7 @@ export const mathml = (value, dtype = "float64") => {
 /** MathML writes a sign as an operator. @param {string} digits */
 const separateSign = (digits) => `<mn>${digits}</mn>`.replace("<mn>−", "<mo>−</mo><mn>");
 
-/**
- * Format a number with all its digits, as Python's `repr` does.
- *
- * @param {number} value
- * @param {Dtype} [dtype]
- * @returns {string}
- */
+/** Format a number with all its digits, as Python's `repr` does. @param {number} value @param {Dtype} [dtype] */
 export const python = (value, dtype = "float64") => {
   if (dtype === "bool") return number(value, dtype);
   if (!Number.isFinite(value)) return String(value).replace("Infinity", "inf").replace("NaN", "nan");

@@ -62,7 +62,6 @@ export const originsOf = ({ nodes, values }, node) => {
  * List the names of all elements: each element of a step also names those that it is copied from.
  *
  * @param {Graph} graph @param {(NodeElement[] | null)[]} origins by node
- * @returns {Candidate[]}
  */
 const candidatesOf = ({ nodesByName, values }, origins) =>
   [...nodesByName].flatMap(([step, node], order) => {
@@ -175,7 +174,6 @@ const analyse = (graph) => {
  * @param {NDArray[]} values
  * @param {string} step
  * @param {number[]} index
- * @returns {Term}
  */
 export const termOf = (graph, values, step, index) => {
   const analysis = analyses.get(graph) ?? analyse(graph);
@@ -199,7 +197,6 @@ export const termOf = (graph, values, step, index) => {
    * may name it everywhere; a step that only copies it may do so in later steps alone.
    *
    * @param {NodeElement} element @param {boolean} isRoot only a step whose value is the node itself may name the root
-   * @returns {Term | null}
    */
   const cellTerm = ({ node, position }, isRoot) => {
     const isAllowed = (/** @type {StepName} */ name) =>

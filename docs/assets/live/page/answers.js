@@ -14,12 +14,7 @@ const LEAST_DECIMALS = 2;
 // An allowance for floating-point rounding, far smaller than any decimal that a reader types.
 const ROUNDING_ERROR = 1e-9;
 
-/**
- * Judge a number to as many decimals as the reader typed.
- *
- * @param {string} text @param {number} expected
- * @returns {Verdict}
- */
+/** Judge a number to as many decimals as the reader typed. @param {string} text @param {number} expected */
 export const judgeNumber = (text, expected) => {
   const { value, problem } = parse(text, "float64");
   if (value === null) return { isRight: null, message: problem };
@@ -38,7 +33,6 @@ export const judgeNumber = (text, expected) => {
  *
  * @param {number} chosen position among the words; -1 if none is chosen
  * @param {string[]} words @param {ArrayLike<number>} numbers of the words
- * @returns {Verdict}
  */
 export const judgeWord = (chosen, words, numbers) => {
   if (chosen < 0) return { isRight: null, message: "Nothing is chosen; choose a word." };

@@ -11,7 +11,6 @@ import { valueOf } from "./examples.js";
  * @param {string} tag
  * @param {Record<string, any>} [properties] `class`, `data-...` and `aria-...` are attributes
  * @param {(Node | string)[]} children
- * @returns {HTMLElement}
  */
 export const make = (tag, properties = {}, ...children) => {
   const element = document.createElement(tag);
@@ -71,11 +70,7 @@ export const positionOf = (rows, cell) => {
 // The gradient with respect to a matrix, as in dQ or dW_Q.
 const DIFFERENTIAL = /^d[A-Z]$/;
 
-/**
- * Render the name of a step or shared literal: a symbol with its index, or words.
- *
- * @param {string} step @returns {HTMLElement}
- */
+/** Render the name of a step or shared literal: a symbol with its index, or words. @param {string} step */
 export const nameOf = (step) => {
   const name = step.slice(step.indexOf(".") + 1);
   const [symbol, ...indices] = name.split("_");
@@ -87,7 +82,6 @@ export const nameOf = (step) => {
  * Render the numbers of a spot that shows several, to choose from.
  *
  * @param {Example} example @param {Cell[]} cells @param {(cell: Cell) => void} choose
- * @returns {(Node | string)[]}
  */
 export const choices = (example, cells, choose) => {
   const numbers = cells.map((cell) => ({ ...valueOf(example, cell), cell }));
@@ -100,7 +94,6 @@ export const choices = (example, cells, choose) => {
  *
  * @param {import("../explain.js").Explanation} explanation
  * @param {(cell: Cell) => void} follow is called with the cell of a number that a reader clicks
- * @returns {HTMLElement[]}
  */
 export const linesOf = ({ formula, numbers, note }, follow) => {
   const lines = [
@@ -116,7 +109,6 @@ export const linesOf = ({ formula, numbers, note }, follow) => {
  *
  * @param {RichText} text
  * @param {(cell: Cell) => void} follow is called with the cell of a number that a reader clicks
- * @returns {(Node | string)[]}
  */
 const render = (text, follow) =>
   text.map((piece) => {

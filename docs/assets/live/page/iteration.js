@@ -14,11 +14,7 @@ const setState = (example, state) => {
   recompute(example, example.edits);
 };
 
-/**
- * Load an example to be iterated.
- *
- * @param {string} name
- */
+/** Load an example to be iterated. @param {string} name */
 export const iterate = async (name) => {
   const example = await load(name);
   if (!example) throw new Error(LOAD_ERROR);

@@ -14,11 +14,7 @@ const HELP = "The arrow keys go from one number to the next, Enter opens the car
 /** @type {Record<string, number>} */
 const DIRECTIONS = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
 
-/**
- * Add the tab stops that the page does not have yet.
- *
- * @param {OnFocus} onFocus
- */
+/** Add the tab stops that the page does not have yet. @param {OnFocus} onFocus */
 export const addTabStops = (onFocus) => {
   for (const table of /** @type {NodeListOf<HTMLTableElement>} */ (document.querySelectorAll("table[data-val]"))) {
     if (!table.role) makeGrid(table, onFocus);
@@ -43,11 +39,7 @@ export const addTabStops = (onFocus) => {
 /** @type {WeakMap<Element, () => HTMLElement>} for each spot outside tables, moves its tab stop to it and returns the tab stop */
 const tabStops = new WeakMap();
 
-/**
- * Find the element to focus for a spot.
- *
- * @param {Element} spot @param {OnFocus} onFocus @returns {HTMLElement | undefined}
- */
+/** Find the element to focus for a spot. @param {Element} spot @param {OnFocus} onFocus */
 export const tabStopOf = (spot, onFocus) => {
   addTabStops(onFocus);
   if (!(spot instanceof HTMLTableCellElement)) return tabStops.get(spot)?.();

@@ -9,11 +9,7 @@ import { positionOf, rowsOf } from "./elements.js";
 /** Return a string that identifies a cell of an example. @param {Cell} cell @returns {string} */
 export const key = ({ step, index }) => `${step}[${index}]`;
 
-/**
- * Find the spot at an event's target.
- *
- * @param {EventTarget | null} target @returns {HTMLElement | SVGElement | null}
- */
+/** Find the spot at an event's target. @param {EventTarget | null} target */
 export const spotAt = (target) => {
   const element = /** @type {Element | null} */ (target instanceof Element ? target : null);
   const carrier = element?.closest("[data-val]");
@@ -29,11 +25,7 @@ export const spotAt = (target) => {
 const ANGLES = [...Array(8).keys()].map((i) => (i * Math.PI) / 4);
 const OFFSETS = [4, 8, 12].flatMap((radius) => ANGLES.map((angle) => [radius * Math.cos(angle), radius * Math.sin(angle)]));
 
-/**
- * Find the clicked spot, or the nearest one within a matrix or a figure.
- *
- * @param {MouseEvent} click
- */
+/** Find the clicked spot, or the nearest one within a matrix or a figure. @param {MouseEvent} click */
 export const spotNear = ({ target, clientX, clientY }) => {
   const spot = spotAt(target);
   const box = target instanceof Element && target.closest(".matrix, svg");
@@ -94,11 +86,7 @@ const cache = new Map();
 /** Clear the cache after the page has changed. */
 export const forgetSpots = () => cache.clear();
 
-/**
- * List all spots of an example on the page, cell by cell.
- *
- * @param {Example} example @returns {SpotCell[]}
- */
+/** List all spots of an example on the page, cell by cell. @param {Example} example */
 export const spotsOf = (example) => {
   const cached = cache.get(example);
   if (cached) return cached;
@@ -123,11 +111,7 @@ const originalText = ({ graph }, { step, index }) => {
   return number(data[ravel(index, shape)], dtype);
 };
 
-/**
- * List the spots that show a cell.
- *
- * @param {Example} example @param {Cell} cell @returns {Element[]}
- */
+/** List the spots that show a cell. @param {Example} example @param {Cell} cell */
 export const spotsOfCell = (example, cell) =>
   spotsOf(example).filter((spotCell) => key(spotCell.cell) === key(cell)).map(({ spot }) => spot);
 

@@ -15,11 +15,7 @@ const content = make("div");
 
 /** @typedef {1 | -1} Direction */
 
-/**
- * Open the dialog.
- *
- * @param {Example} example @param {Cell} start
- */
+/** Open the dialog. @param {Example} example @param {Cell} start */
 export const openWalkthrough = (example, start) => {
   const steps = stepsOf(example);
   let current = stepNumber(example, steps, start.step);

@@ -30,11 +30,7 @@ let subject = null;
 /** @type {ColouredSpot[]} */
 let colouredSpots = [];
 
-/**
- * Show what matters for a number.
- *
- * @param {Shown} shown the number
- */
+/** Show what matters for a number. @param {Shown} shown the number */
 export const showInfluences = async (shown) => {
   const previousFocus = /** @type {HTMLElement} */ (document.activeElement);
   subject = { ...shown, examples: await loadAll(examplesOnPage()), previousFocus };
@@ -87,11 +83,7 @@ document.addEventListener("keydown", ({ key }) => {
   if (key === "Escape" && subject && !isHandledElsewhere) closeBox();
 }, { capture: true });
 
-/**
- * Differentiate a number with respect to the inputs, except integers and booleans.
- *
- * @param {Subject} subject @returns {Derivatives}
- */
+/** Differentiate a number with respect to the inputs, except integers and booleans. @param {Subject} subject */
 const derivativesOf = ({ example, cell }) => {
   const derivatives = gradient(example.graph, example.values, cell);
   const inputs = inputsOf(example).filter((input) => originalInput(example, input).dtype === "float64");
@@ -161,7 +153,6 @@ const createHeader = ({ example: { graph, values }, cell: { step, index } }) =>
  * Describe how many input numbers matter, and which inputs do not.
  *
  * @param {Subject} subject @param {Influence[]} influences @param {Influence[]} nonzero
- * @returns {(Node | string)[]}
  */
 const summaryOf = ({ example, cell: { step } }, influences, nonzero) => {
   const { dtype } = example.values[/** @type {number} */ (example.graph.nodesByName.get(step))];

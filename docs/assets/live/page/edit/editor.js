@@ -135,7 +135,6 @@ const editWith = (session, control, reference, values) => {
  * Find the numbers of an input that a reference is to.
  *
  * @param {Session} session @param {string} reference to a step that shows an input
- * @returns {{input: string, indices: number[][]}}
  */
 const inputNumbersAt = ({ examples }, reference) => {
   const name = exampleOf(reference);

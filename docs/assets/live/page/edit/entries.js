@@ -9,12 +9,7 @@ const NON_FINITE = new Map([["inf", Infinity], ["-inf", -Infinity], ["∞", Infi
 /** @type {Map<string, number>} */
 const BOOLEANS = new Map([["true", 1], ["t", 1], ["1", 1], ["false", 0], ["f", 0], ["0", 0]]);
 
-/**
- * Parse a number as typed, with a hyphen or a minus sign.
- *
- * @param {string} text @param {Dtype} dtype
- * @returns {{value: number, problem: ""} | {value: null, problem: string}}
- */
+/** Parse a number as typed, with a hyphen or a minus sign. @param {string} text @param {Dtype} dtype */
 export const parse = (text, dtype) => {
   const normalised = text.trim().toLowerCase().replaceAll("−", "-");
   if (!normalised) return invalid("Nothing is typed; expected a number.");
@@ -37,9 +32,5 @@ const valid = (value) => ({ value, problem: "" });
 /** @param {string} problem @returns {{value: null, problem: string}} */
 const invalid = (problem) => ({ value: null, problem });
 
-/**
- * Format a number as a reader would type it.
- *
- * @param {number} value @param {Dtype} dtype @returns {string}
- */
+/** Format a number as a reader would type it. @param {number} value @param {Dtype} dtype */
 export const format = (value, dtype) => python(value, dtype).replace(/\.0$/, "");

@@ -16,7 +16,6 @@ const extraTables = make("div", { class: "live-inputs" });
  *
  * @param {Example} example @param {Session} session
  * @param {Element | null} origin what the reader used to open the fields; null for a link
- * @returns {FieldSpot[]}
  */
 export const showInputs = (example, session, origin) => {
   const fieldSpots = fieldSpotsOf(example, session);

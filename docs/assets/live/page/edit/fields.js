@@ -18,7 +18,6 @@ const DECIMALS = 9;
  * @param {Dtype} dtype
  * @param {() => number} currentNumber returns the number that the page shows, even while the text is invalid
  * @param {(entry: Entry) => void} onEntry is called whenever the text changes
- * @returns {HTMLInputElement}
  */
 export const createField = (label, text, dtype, currentNumber, onEntry) => {
   const field = /** @type {HTMLInputElement} */ (

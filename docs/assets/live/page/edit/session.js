@@ -23,7 +23,6 @@ import { copyOf, fragmentOf } from "./address.js";
  *
  * @param {Example | null} example @param {Example[]} others on the same page
  * @param {Session | null} previous
- * @returns {Session}
  */
 export const startSession = (example, others, previous) => {
   const first = example ? [example] : [];

@@ -16,11 +16,7 @@ const fractionWidth = (html) => {
   return (point < 0 ? 0 : width(mantissa.slice(point))) + EXPONENT_SCALE * width(exponent);
 };
 
-/**
- * Align the cells of a table.
- *
- * @param {HTMLTableElement} table
- */
+/** Align the cells of a table. @param {HTMLTableElement} table */
 export const align = (table) => {
   const rows = rowsOf(table);
   rows[0].forEach((_, column) => {

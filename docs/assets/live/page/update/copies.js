@@ -24,7 +24,6 @@ const FORMATS = {
  * @param {string} text code, each step on a line of its own
  * @param {string} format `numpy` or `latex`
  * @param {StepNumbers[]} steps in their order
- * @returns {string}
  */
 export const withNumbers = (text, format, steps) => {
   const { numberPattern, write } = FORMATS[format];

@@ -12,12 +12,7 @@ const [OPACITY_UNDER_TEXT, OPACITY] = [0.5, 0.8];
 const BASELINE = 4; // below the middle of a text
 const MINUS = "var(--fill-minus, #988400)";
 
-/**
- * Redraw a matrix or the points of a chart.
- *
- * @param {Element} group of the cells or lines
- * @param {Example} example
- */
+/** Redraw a matrix or the points of a chart. @param {Element} group of the cells or lines @param {Example} example */
 export const drawFigure = (group, example) => {
   const step = /** @type {string} */ (group.getAttribute("data-val")).split(".")[1];
   const cells = [...group.querySelectorAll("[data-at]")].map((cell) => {

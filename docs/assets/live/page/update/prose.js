@@ -58,11 +58,7 @@ const proseOf = (start) =>
     return element.matches(PROSE) ? [element] : [];
   });
 
-/**
- * List the blocks of a section, from its heading to the next one.
- *
- * @param {Element} block of the section @returns {Element[]}
- */
+/** List the blocks of a section, from its heading to the next one. @param {Element} block of the section */
 const sectionOf = (block) => {
   const section = [block];
   let previous = block.previousElementSibling;
