@@ -77,7 +77,13 @@ def _framed_numbers(
     return Panel(
         float((columns.max() + 1) * NUMBER_SIDE + 2),
         float((rows.max() + 1) * NUMBER_SIDE + 2),
-        element("g", *body, data_val=step_name(matrix), fill=scales.FILLS["input"]),
+        element(
+            "g",
+            *body,
+            data_val=step_name(matrix),
+            data_set="text number",
+            fill=scales.FILLS["input"],
+        ),
         f"{name}: {numbers}, row by row.",
         name=name,
     )

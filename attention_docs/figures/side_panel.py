@@ -348,7 +348,10 @@ def draw_next_word(reference: str, steps_of: StepsOf) -> Panel:
         name_end = x + BAR_X - cells.LABEL_GAP
         name = label(name_end, y + BAR_ROW_HEIGHT / 2, word, "end", pointer_events="none")
         names.append(name)
-    attributes = {"data_val": step_name(probabilities), "data_short": ""}
+    attributes = {
+        "data_val": step_name(probabilities),
+        "data_set": f"{scales.FILLED} width {BAR_WIDTH}; text short",
+    }
     group = element("g", *bars, **attributes, fill=colour("output"))
     in_words = (
         f"{word} {short_number(p)}" for word, p in zip(words, probabilities.tolist(), strict=True)
@@ -370,7 +373,6 @@ def draw_bar(x: float, y: float, probability: float) -> str:
         y=y + BAR_MARGIN,
         width=float(BAR_WIDTH * probability),
         height=BAR_ROW_HEIGHT - 2 * BAR_MARGIN,
-        data_full=BAR_WIDTH,
     )
     number_end = x + BAR_COLUMN_WIDTH - cells.LABEL_GAP
     middle = y + BAR_ROW_HEIGHT / 2

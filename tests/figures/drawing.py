@@ -67,6 +67,8 @@ def _visible_shapes(node, to_paper):
         elif kind not in ("title", "desc"):
             tooltip = child.findtext(f"{SVG}title", "")
             text = "".join(child.itertext()) if kind == "text" else ""
+            if kind == "text" and not text:
+                continue
             corners = child_to_paper(CORNERS[kind](child))
             yield Shape(kind, child.attrib, text, tooltip, corners)
 

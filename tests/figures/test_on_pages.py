@@ -134,7 +134,8 @@ def faults_of_cells(root):
 def shown_and_expected_numbers(root):
     """Yield the numbers that are shown, and those of their references, both as text."""
     for matrix in root.findall(f".//{SVG}g[@data-val]"):
-        number_format = drawn_number if matrix.get("data-short") is None else short_number
+        is_short = "text short" in matrix.get("data-set", "")
+        number_format = short_number if is_short else drawn_number
         for cell_or_line in matrix.findall(f".//{SVG}g[@data-at]"):
             value, shown = number_at(matrix, cell_or_line), shown_text(cell_or_line)
             if value.dtype == bool:
@@ -142,10 +143,10 @@ def shown_and_expected_numbers(root):
             elif shown:  # other cells are masked
                 yield shown, number_format(value)
     for series in root.findall(f".//{SVG}g[@data-axis]"):
-        _, _, unit, *_ = series.get("data-axis").split()
+        factor = float(series.get("data-set").rpartition(" ")[2])
         for point in series.findall("*[@data-at]"):
             shown, _, _ = shown_text(point).rpartition(" at ")
-            yield shown, drawn_number(number_at(series, point) / float(unit))
+            yield shown, drawn_number(number_at(series, point) * factor)
     for point in root.findall(f".//{SVG}path[@data-val][{SVG}title]"):
         coordinates = referenced_number(point.get("data-val"))
         yield shown_text(point), ", ".join(map(drawn_number, coordinates))

@@ -6,6 +6,7 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.render.figures import cells, svg
+from attention_docs.render.figures.scales import FILLED
 from attention_docs.render.numbers import number
 from attention_docs.render.references import step_name
 
@@ -45,7 +46,9 @@ def bars_panel(
         texts.append(svg.label(x - TEXT_GAP, y + HEIGHT / 2, text, "end"))
         clauses.append(f"{text} {number(value)}")
         y += HEIGHT + GAP
-    group = svg.element("g", *bars, data_val=step_name(row), fill=svg.colour(role))
+    rules = f"{FILLED} width {WIDTH / largest:g}; text number"
+    attributes = {"data_val": step_name(row), "data_set": rules, "fill": svg.colour(role)}
+    group = svg.element("g", *bars, **attributes)
     heading = svg.title(x, svg.LINE_HEIGHT / 2, name, role, "start") if has_heading else ""
     width = x + max(WIDTH + TEXT_GAP + DIGITS_WIDTH, svg.text_width(name))
     description = f"{name}: {', '.join(clauses)}."
@@ -54,15 +57,13 @@ def bars_panel(
 
 def draw_bar(x: float, y: float, value: float, largest: float) -> str:
     """Draw a bar with its corner at (x, y), a frame as long as the bar of `largest`, and digits."""
-    pixels_per_unit = WIDTH / largest
     bar = svg.element(
         "rect",
         x=x,
         y=y,
-        width=float(pixels_per_unit * value),
+        width=float(WIDTH / largest * value),
         height=HEIGHT,
         fill_opacity=OPACITY,
-        data_full=pixels_per_unit,
     )
     digits_x = x + WIDTH + TEXT_GAP
     digits = svg.label(digits_x, y + HEIGHT / 2, number(value), "start", fill=svg.colour(None))

@@ -167,11 +167,17 @@ def draw_cells(
             cell = element("rect", **box, fill="none", pointer_events="all")
         else:
             cell = draw_coloured_box(index, value, box, scale, has_numbers)
-            cell += draw_value(grid.centre(*index), value, has_numbers, is_short)
+            # A number that is not printed may become negative, and then it has a sign.
+            text = value_text(value, has_numbers, is_short)
+            if text or scale.kind == "diverging":
+                cell += label(*grid.centre(*index), text, fill=colour(None))
         body.append(tag_index(cell, matrix, index))
-    attributes = {"data_val": step_name(matrix), "data_short": "" if is_short else None}
-    group = element("g", *body, **attributes, **scale.group)
-    return group + draw_crosses(grid, is_crossed) + draw_grid_lines(grid)
+    group = {"data_val": step_name(matrix), **scale.group}
+    if step_name(matrix) and values.dtype != bool:
+        printed = "text short" if is_short else "text number"
+        rules = [printed] if has_numbers else ["text sign", "title number"]
+        group |= scale.rules(*rules, has_text=has_numbers)
+    return element("g", *body, **group) + draw_crosses(grid, is_crossed) + draw_grid_lines(grid)
 
 
 def draw_coloured_box(
@@ -202,18 +208,16 @@ def inline_number(matrix: np.ndarray, index: tuple[int, ...]) -> str:
     return element("tspan", text, data_val=f"{step}[{index_in_step(matrix, index)}]")
 
 
-def draw_value(centre: tuple[float, float], value: float, has_numbers: bool, is_short: bool) -> str:
-    """Write the text of a coloured cell: its number, or only a minus sign if it has no number.
+def value_text(value: float, has_numbers: bool, is_short: bool) -> str:
+    """Return the text of a coloured cell: its number, or only a minus sign if it has no number.
 
     A boolean has a tick, because it must be True: False is crossed out instead.
     """
     if isinstance(value, np.bool_):
-        text = "✓"
-    elif has_numbers:
-        text = cell_text(value, is_short)
-    else:
-        text = "−" if value < 0 else ""
-    return label(*centre, text, fill=colour(None)) if text else ""
+        return "✓"
+    if has_numbers:
+        return cell_text(value, is_short)
+    return "−" if value < 0 else ""
 
 
 def draw_crosses(grid: Grid, is_crossed: np.ndarray) -> str:

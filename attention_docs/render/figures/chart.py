@@ -12,6 +12,7 @@ from attention_docs.render.figures.svg import (
     LINE_HEIGHT,
     Html,
     Panel,
+    attribute_value,
     colour,
     element,
     figure,
@@ -148,13 +149,13 @@ class Curve(NamedTuple):
     def colour(self) -> str:
         return colour(self.series.role)
 
-    def draw_path(self, path: str) -> str:
+    def draw_path(self, path: str, **attributes: object) -> str:
         dashes = DASHES[self.style % len(DASHES)]
         stroke = {"stroke": self.colour, "stroke_width": 1.8, "fill": "none"}
-        return element("path", d=path, stroke_dasharray=dashes, **stroke)
+        return element("path", d=path, stroke_dasharray=dashes, **stroke, **attributes)
 
     def draw_marker(self, x: float, y: float, *children: str, **attributes: object) -> str:
-        place = f"translate({x:.1f} {y:.1f})"
+        place = f"translate({attribute_value(x)} {attribute_value(y)})"
         shape = MARKERS[self.style % len(MARKERS)]
         marker = {"d": shape, "fill": self.colour, "transform": place}
         return element("path", *children, **marker, **attributes)
@@ -253,8 +254,8 @@ def _checked_points(series: Series, x: Axis, y: Axis) -> np.ndarray:
 def _draw_curve(curve: Curve, plot: Plot) -> str:
     line = ""
     if curve.series.line:
-        positions = map(plot.to_paper, curve.points)
-        line = curve.draw_path("M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in positions))
+        positions = (map(attribute_value, plot.to_paper(point)) for point in curve.points)
+        line = curve.draw_path("M" + "L".join(map(" ".join, positions)), data_joins="[data-at]")
     if not curve.series.points:
         return line
     markers = _draw_markers(curve, plot)
@@ -262,7 +263,8 @@ def _draw_curve(curve: Curve, plot: Plot) -> str:
     if step is None:
         return line + markers
     # The page's script moves the markers and the line when the step changes.
-    return element("g", line, markers, data_val=step, data_axis=_axis_data(plot))
+    rules = f"path transform 1; title number {1 / plot.y.unit:g}"
+    return element("g", line, markers, data_val=step, data_axis=_axis_data(plot), data_set=rules)
 
 
 def _draw_markers(curve: Curve, plot: Plot) -> str:
@@ -280,10 +282,14 @@ def _draw_markers(curve: Curve, plot: Plot) -> str:
 def _axis_data(plot: Plot) -> str:
     """Return the y axis as text, by which the page's script moves edited points.
 
-    It has the first and the last number, the pixels of a unit, the ends on paper, and the scale.
+    A number, or its logarithm, times the first number plus the second is its place on paper. One
+    without a logarithm goes to the third.
     """
-    ends = plot.y.ticks[0], plot.y.ticks[-1], plot.y.unit, plot.bottom, plot.top
-    return " ".join(f"{end:g}" for end in ends) + (" logarithmic" if plot.y.logarithmic else "")
+    transform: Callable[[float], float] = math.log if plot.y.logarithmic else float
+    low, high = (transform(plot.y.unit * end) for end in (plot.y.ticks[0], plot.y.ticks[-1]))
+    slope = -plot.height / (high - low)
+    numbers = slope, plot.bottom - slope * low, plot.bottom
+    return " ".join(map(repr, numbers)) + (" logarithmic" if plot.y.logarithmic else "")
 
 
 def _draw_names(curves: Sequence[Curve], plot: Plot) -> list[str]:

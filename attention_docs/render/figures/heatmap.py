@@ -149,7 +149,8 @@ def _legend(scale: Scale, values: np.ndarray, width: float, has_numbers: bool) -
     if step is None:
         return legend
     # The page's script repaints the legend that has the name of an edited step.
-    return legend._replace(body=element("g", legend.body, data_scale=step))
+    rules = scale.rules("text exact", has_text=False)
+    return legend._replace(body=element("g", legend.body, data_scale=step, **rules))
 
 
 def _checked_hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray | None:

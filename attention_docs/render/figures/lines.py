@@ -258,7 +258,8 @@ def _checked_weights(weights: Array) -> np.ndarray:
 def _tagged(svg: str, matrix: np.ndarray) -> str:
     """Wrap lines in a group with the name of their step, whose scale begins at zero."""
     step = step_name(matrix)
-    return element("g", svg, data_val=step, data_from_zero="") if step else svg
+    rules = f"path stroke-width {MAX_STROKE:g} {THINNEST}; title number; text number"
+    return element("g", svg, data_val=step, data_scaled=1, data_set=rules) if step else svg
 
 
 def _legend(left: float, y: float, largest: float) -> str:

@@ -3,7 +3,7 @@
 Each of these vectors is in a group with `data-plane`, the position of zero and the length of a
 unit. In the group, an element with a `transform` is at the position of the vector. One with
 `data-beyond` is beyond it, by the distances that this gives for a horizontal and for a vertical
-vector. An outline joins the points of the step that its `data-outline` names.
+vector. An outline joins the points that its `data-joins` selects.
 """
 
 import math
@@ -91,7 +91,7 @@ def draw_outline(corners: Array, zero: arrows.Point, pixels_per_unit: float) -> 
     tips = (arrows.vector_tip(corner, zero, pixels_per_unit) for corner in np.asarray(corners))
     path = "M" + "L".join(f"{x:g} {y:g}" for x, y in tips) + "z"
     line = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.5}
-    return svg.element("path", d=path, **line, data_outline=step_name(corners))
+    return svg.element("path", d=path, **line, data_joins=f'[data-val^="{step_name(corners)}["]')
 
 
 def draw_vector(vector: Vector, zero: arrows.Point, pixels_per_unit: float) -> str:

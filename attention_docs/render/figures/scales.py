@@ -17,6 +17,7 @@ OPACITY = 0.8
 # The hues of the roles and of negative numbers, light enough to distinguish below text.
 FILLS = {role: paint.replace("--role-", "--fill-") for role, paint in ROLES.items()}
 MINUS = "var(--fill-minus, #988400)"
+FILLED = "rect:not([fill=none])"  # the box of a cell that is not crossed out, or a bar
 KINDS = ("diverging", "sequential")
 MIN_SWATCH_WIDTH, SWATCH_HEIGHT, SWATCH_COUNT = 14, 8, 5
 TICK_GAP = 20  # between the numbers at both ends of a legend
@@ -40,9 +41,14 @@ class Scale(NamedTuple):
 
         Without a role that is the grey of the input.
         """
-        # The page's script needs to know which scales begin at zero.
-        from_zero = "" if self.kind == "sequential" else None
-        return {"fill": FILLS[self.role or "input"], "data_from_zero": from_zero}
+        return {"fill": FILLS[self.role or "input"]}
+
+    def rules(self, *others: str, has_text: bool = True) -> dict[str, object]:
+        """Return by which rules the page's script paints the cells of a group, and other rules."""
+        opacity = OPACITY_UNDER_TEXT if has_text else OPACITY
+        painting = f"{FILLED} fill-opacity {opacity}", f"{FILLED} fill {MINUS}"
+        least_high = int(self.kind == "sequential")
+        return {"data_set": "; ".join([*painting, *others]), "data_scaled": least_high}
 
     def paint(self, value: float, has_text: bool = True) -> dict[str, object]:
         """Return the SVG attributes of a cell; positive numbers inherit the group's colour.
@@ -59,11 +65,14 @@ class Scale(NamedTuple):
         A diverging scale has a number in the middle, too. The panel is wider than the width if the
         numbers need more room.
         """
-        ticks = [exact_number(self.low), exact_number(self.high)]
-        if self.kind == "diverging":
-            # The page's script fills an empty middle after an edit that makes a number negative.
-            ticks.insert(1, "0" if self.low else "")
-        widest_tick = max(map(text_width, ticks))
+        ticks = {
+            "0 -1": exact_number(self.low),
+            "nan 0": "0" if self.low else "",
+            "1 1": exact_number(self.high),
+        }
+        if self.kind == "sequential":
+            del ticks["nan 0"]
+        widest_tick = max(map(text_width, ticks.values()))
         # The outer ticks are below the middles of the first and the last swatch. Between them is
         # room for a middle one, which is narrow, because it is 0.
         swatch_width = max(MIN_SWATCH_WIDTH, (widest_tick + TICK_GAP) / (SWATCH_COUNT - 1))
@@ -72,8 +81,8 @@ class Scale(NamedTuple):
         left = (width - length) / 2
         tick_positions = np.linspace(0.5, SWATCH_COUNT - 0.5, len(ticks)) * swatch_width + left
         tick_labels = [
-            label(x, SWATCH_HEIGHT + LINE_HEIGHT / 2, tick)
-            for x, tick in zip(tick_positions, ticks, strict=True)
+            label(x, SWATCH_HEIGHT + LINE_HEIGHT / 2, tick, data_ends=ends)
+            for x, (ends, tick) in zip(tick_positions, ticks.items(), strict=True)
         ]
         body = self._draw_swatches(left, swatch_width) + "".join(tick_labels)
         return Panel(width, SWATCH_HEIGHT + LINE_HEIGHT, body, "")
@@ -82,12 +91,13 @@ class Scale(NamedTuple):
         # As fractions of the high end, because high - low could overflow.
         values = self.high * np.linspace(self.low / self.high, 1, SWATCH_COUNT)
         size = {"width": width, "height": SWATCH_HEIGHT}
-        swatches = [
-            element("rect", x=left + i * width, **size, **self.paint(value, has_text=False))
-            for i, value in enumerate(values)
-        ]
+        swatches = []
+        for i, value in enumerate(values):
+            paint = self.paint(value, has_text=False)
+            ends = f"{i / (SWATCH_COUNT - 1):g} {2 * i / (SWATCH_COUNT - 1) - 1:g}"
+            swatches.append(element("rect", x=left + i * width, **size, **paint, data_ends=ends))
         outline = {"stroke": "currentColor", "stroke_opacity": 0.3}
-        return element("g", *swatches, fill=self.group["fill"], **outline)
+        return element("g", *swatches, **self.group, **outline)
 
 
 def scale_of(kind: str, name: str, matrix: np.ndarray, role: str | None = None) -> Scale:

@@ -213,7 +213,7 @@ def test_arrow_is_dragged_to_the_nearest_stop_in_one_undo_step(open_page):
 
 def test_triangle_of_values_follows_an_edit(open_page):
     visit = open_page("course/formula")
-    outline = visit.page.locator("[data-outline]")
+    outline = visit.page.locator("[data-joins]")
     path_before = outline.get_attribute("d")
     visit.page.evaluate("location.hash = 'try=turned_query&turned_query.V[0,0]=0'")
     expect(outline).not_to_have_attribute("d", path_before)

@@ -8,7 +8,7 @@ import pytest
 
 from attention_docs.examples.course_learned import REASONS
 from attention_docs.examples.course_sentence import THEY, VOCABULARY, WORDS
-from attention_docs.figures.side_panel import SIDE_PANELS, side_panel
+from attention_docs.figures.side_panel import BAR_WIDTH, SIDE_PANELS, side_panel
 from attention_docs.lookup import look_up_array
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.render.numbers import drawn_number, short_number
@@ -111,7 +111,7 @@ def test_bars_are_as_long_as_the_probabilities(name):
     assert len(bars) == len(VOCABULARY)
     for (_, word), shapes_of_word in bars.items():
         bar = shapes_of_word[0].attributes
-        expected_width = float(bar["data-full"]) * probabilities[word]
+        expected_width = BAR_WIDTH * probabilities[word]
         assert float(bar["width"]) == pytest.approx(expected_width, abs=0.01)
 
 

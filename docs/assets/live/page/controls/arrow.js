@@ -44,15 +44,4 @@ const connect = (control) => {
   };
 };
 
-/** Let an outline follow the points that it joins. @param {SVGElement} outline */
-const follow = (outline) => {
-  const points = [...(outline.parentElement?.querySelectorAll(`[data-val^="${outline.dataset.outline}["]`) ?? [])];
-  const observer = new MutationObserver(() => {
-    const corners = points.map((point) => point.getAttribute("transform")?.slice("translate(".length, -1));
-    outline.setAttribute("d", `M${corners.join("L")}z`);
-  });
-  for (const point of points) observer.observe(point, { attributeFilter: ["transform"] });
-};
-
-connectEach("[data-outline]", follow);
 connectEach("[data-control=arrow]", connect);

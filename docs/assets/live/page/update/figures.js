@@ -1,107 +1,98 @@
-// Redraw the cells, lines, bars and points of a figure with new numbers, as attention_docs/render/figures does.
+// Draw a figure again with new numbers. What changes with them is written in the figure. The `data-set` of a group
+// has rules such as `rect width 110`: for which part of each number, what to set, and how.
 
 import { drawn, short } from "../../show.js";
 import { stepOf, valueOf } from "../examples.js";
 
-/** @typedef {{value: number, dtype: Dtype}} NumberValue */
+/** @typedef {{element: SVGElement, value: number, dtype: Dtype, fraction: number}} DrawnNumber by the scale of its group */
 
-// The widths of lines, in pixels.
-const [MAX_WIDTH, MIN_WIDTH] = [9, 0.4];
-// The opacity of the cell with the largest magnitude, with and without digits in it.
-const [OPACITY_UNDER_TEXT, OPACITY] = [0.5, 0.8];
-const BASELINE = 4; // below the middle of a text
-const MINUS = "var(--fill-minus, #988400)";
+/** @type {Record<string, (value: number, dtype: Dtype) => string>} how a text shows a number */
+const TEXTS = {
+  number: drawn,
+  short,
+  sign: (value) => (value < 0 ? "−" : ""),
+  exact: (value) => (Number.isNaN(value) ? "" : String(value).replace("-", "−")),
+};
+// All of a text, or what stands between the name and the place in a title.
+const NUMBER = /^[^:]*$|(?<=: )[^:]*?(?= at |$)/;
 
-/** Redraw a matrix or the points of a chart. @param {Element} group of the cells or lines @param {Example} example */
+/** Draw the numbers of a group again, and its colour scale. @param {SVGElement} group @param {Example} example */
 export const drawFigure = (group, example) => {
-  const step = /** @type {string} */ (group.getAttribute("data-val")).split(".")[1];
-  const cells = [...group.querySelectorAll("[data-at]")].map((cell) => {
-    const at = /** @type {string} */ (cell.getAttribute("data-at"));
-    return { cell, ...valueOf(example, { step, index: at ? at.split(",").map(Number) : [] }) };
+  const { val = "", scaled, axis } = group.dataset;
+  const step = val.split(".")[1];
+  const numbers = elementsIn(group, "[data-at]").map((element) => {
+    const { at } = element.dataset;
+    return { element, ...valueOf(example, { step, index: at ? at.split(",").map(Number) : [] }) };
   });
-  const axis = group.getAttribute("data-axis");
-  if (axis) return drawPoints(group, cells, axis);
   // The states of a player share one scale.
-  const numbers = group.closest(".player") ? [...stepOf(example, step).data] : cells.map(({ value }) => value);
-  const values = numbers.filter(Number.isFinite);
-  // A scale of weights goes to one at least.
-  const end = roundUp(Math.max(Number(group.matches("[data-from-zero]")), ...values.map(Math.abs))) || 1;
-  for (const { cell, value, dtype } of cells) drawCell(cell, value, dtype, end);
-  drawScale(group, end, Math.min(...values) < 0);
+  const all = group.closest(".player") ? [...stepOf(example, step).data] : numbers.map(({ value }) => value);
+  const finite = all.filter(Number.isFinite);
+  const end = scaled ? roundUp(Math.max(Number(scaled), ...finite.map(Math.abs))) || 1 : 1;
+  /** @param {number} value */
+  const fractionOf = (value) => (Number.isFinite(value) ? Math.abs(value / end) : 1);
+  setAll(group, numbers.map((number) => ({ ...number, fraction: axis ? placeOn(axis, number.value) : fractionOf(number.value) })));
+  const side = Number(Math.min(...finite) < 0);
+  for (const scale of elementsIn(group.ownerSVGElement, `[data-scale="${val}"]`))
+    setAll(scale, elementsIn(scale, "[data-ends]").map((element) => {
+      const fraction = Number(element.dataset.ends?.split(" ")[side]);
+      return { element, value: end * fraction, dtype: "float64", fraction: Math.abs(fraction) };
+    }));
 };
 
-/**
- * Redraw a cell with digits, a small cell, whose digits are in its title, a bar or a line.
- *
- * @param {Element} cell @param {number} value @param {Dtype} dtype @param {number} end of the scale
- */
-const drawCell = (cell, value, dtype, end) => {
-  const [box, line, text, title] = ["rect", "path", "text", "title"].map((tag) => cell.querySelector(tag));
-  const digits = drawn(value, dtype);
-  if (title) setText(title, `${title.textContent}`.replace(/[^:]*$/, ` ${digits}`));
-  if (line) setNumber(line, "stroke-width", strokeWidth(value / end));
-  if (dtype === "bool") return;
-  // Cells too small for a number show its minus sign.
-  const sign = value < 0 ? "−" : "";
-  const isSmallCell = title && box;
-  if (text) setText(text, isSmallCell ? sign : cell.closest("[data-short]") ? short(value) : digits);
-  else if (isSmallCell && sign) writeSign(box);
-  const full = box?.getAttribute("data-full");
-  if (box && full) return setNumber(box, "width", Number(full) * value);
-  if (box && box.getAttribute("fill") !== "none") paint(box, value, end, title ? OPACITY : OPACITY_UNDER_TEXT);
-};
+/** @param {Element | null} element @param {string} selector */
+const elementsIn = (element, selector) => [.../** @type {NodeListOf<SVGElement>} */ (element?.querySelectorAll(selector) ?? [])];
 
 /** Round the end of a scale up to two digits, as in Python. @param {number} end */
 const roundUp = (end) => Number((end + 0.04999 * 10 ** Math.floor(Math.log10(end))).toPrecision(2));
 
-/** Set a text only if it differs, to avoid layout. @param {Element} element @param {string} text */
-const setText = (element, text) => {
+/** Return where a number is on an axis; without a logarithm, at its end. @param {string} axis @param {number} value */
+const placeOn = (axis, value) => {
+  const [slope, start, end, isLogarithmic] = axis.split(" ");
+  const place = Number(slope) * (isLogarithmic ? Math.log(value) : value) + Number(start);
+  return Number.isFinite(place) ? place : Number(end);
+};
+
+/** Follow the rules of a group. @param {SVGElement} group @param {DrawnNumber[]} numbers */
+const setAll = (group, numbers) => {
+  for (const rule of group.dataset.set?.split("; ") ?? []) {
+    const [selector, name, ...rest] = rule.split(" ");
+    const [factor = 1, least = 0] = rest.map(Number);
+    for (const { element, value, dtype, fraction } of numbers)
+      for (const part of element.matches(selector) ? [element] : elementsIn(element, selector)) {
+        if (name in TEXTS) setText(part, TEXTS[name](value * factor, dtype));
+        else if (factor) setNumber(part, name, fraction && Math.max(least, factor * fraction));
+        // Only negative numbers have this attribute.
+        else if (value < 0) part.setAttribute(name, rest.join(" "));
+        else part.removeAttribute(name);
+      }
+  }
+};
+
+/** Set the number of a text only if it differs, to avoid layout. @param {Element} element @param {string} number */
+const setText = (element, number) => {
+  const text = `${element.textContent}`.replace(NUMBER, number);
   if (element.textContent !== text) element.textContent = text;
 };
 
-/** Write the minus sign into a cell that had none. @param {Element} box */
-const writeSign = (box) => {
-  const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(box.getAttribute(name)));
-  const place = `x="${x + width / 2}" y="${y + height / 2 + BASELINE}"`;
-  box.insertAdjacentHTML("afterend", `<text ${place} fill="currentColor">−</text>`);
-};
-
 /**
- * Set an attribute, with two decimals as in Python. Browsers cache a style for each value, so more digits
- * would be slower.
+ * Set the last number of an attribute, with two decimals as in Python. Browsers cache a style for each value, so
+ * more digits would be slower.
  *
  * @param {Element} element @param {string} name @param {number} value
  */
 const setNumber = (element, name, value) => {
-  const text = String(Number(value.toFixed(2)));
-  if (element.getAttribute(name) !== text) element.setAttribute(name, text);
+  const before = element.getAttribute(name) ?? "";
+  const text = before.replace(/[-\d.]+(?=\)?$)/, String(Number(value.toFixed(2))));
+  if (text !== before) element.setAttribute(name, text);
 };
 
-/** Return the width of a line. @param {number} fraction of the maximum */
-const strokeWidth = (fraction) => (fraction ? Math.max(MIN_WIDTH, MAX_WIDTH * fraction) : 0);
-
-/** Colour a cell; positive cells have the colour of their group. @param {Element} box @param {number} value @param {number} end of the scale @param {number} opacity at the end */
-const paint = (box, value, end, opacity) => {
-  setNumber(box, "fill-opacity", opacity * Math.min(Math.abs(value) / end, 1));
-  if (value < 0) box.setAttribute("fill", MINUS);
-  else box.removeAttribute("fill");
-};
-
-/** Redraw the colour scale, which begins at 0 if no number is negative. @param {Element} group @param {number} high @param {boolean} hasNegative */
-const drawScale = (group, high, hasNegative) => {
-  const scale = group.closest("svg")?.querySelector(`[data-scale="${group.getAttribute("data-val")}"]`);
-  const labels = [...(scale?.querySelectorAll("text") ?? [])];
-  const last = labels.pop();
-  if (!last) return;
-  last.textContent = `${high}`;
-  // A scale of weights has no negative numbers, and thus no tick in the middle.
-  const [first, middle] = labels;
-  if (!middle) return;
-  first.textContent = hasNegative ? `−${high}` : "0";
-  middle.textContent = hasNegative ? "0" : "";
-  const swatches = [...(scale?.querySelectorAll("rect") ?? [])];
-  const opacity = Number(swatches[4].getAttribute("fill-opacity"));
-  swatches.forEach((swatch, i) => paint(swatch, hasNegative ? i - 2 : i / 2, 2, opacity));
+/** Let lines follow the points that they join. @param {SVGElement} figure */
+export const joinPoints = (figure) => {
+  for (const line of elementsIn(figure, "[data-joins]")) {
+    const points = elementsIn(line.parentElement, `${line.dataset.joins}`);
+    const places = points.map((point) => point.getAttribute("transform")?.slice("translate(".length, -1));
+    line.setAttribute("d", `M${places.join("L")}${/z?$/.exec(`${line.getAttribute("d")}`)}`);
+  }
 };
 
 /**
@@ -120,7 +111,7 @@ export const moveInPlane = (mark, [x, y]) => {
   const excess = Math.max(1, dx / (width - left), -dx / left, dy / (height - bottom), -dy / bottom);
   const [tipX, tipY] = [left + dx / excess, bottom + dy / excess];
   const angle = Math.atan2(-y, x);
-  for (const part of /** @type {NodeListOf<SVGElement>} */ (group.querySelectorAll("[transform], line"))) {
+  for (const part of elementsIn(group, "[transform], line")) {
     const [right, down] = (part.dataset.beyond ?? "0 0").split(" ").map(Number);
     const [partX, partY] = [tipX + right * Math.cos(angle), tipY + down * Math.sin(angle)];
     if (part.matches("line")) {
@@ -131,26 +122,4 @@ export const moveInPlane = (mark, [x, y]) => {
       part.setAttribute("transform", isHead ? `rotate(${(angle * 180) / Math.PI})` : `translate(${partX} ${partY})`);
     }
   }
-};
-
-/**
- * Move the points of a chart and the line that joins them. Values without a point on a logarithmic axis go
- * to its lower end.
- *
- * @param {Element} group @param {(NumberValue & {cell: Element})[]} points
- * @param {string} axis low, high, unit, bottom, top and perhaps "logarithmic", separated by spaces
- */
-const drawPoints = (group, points, axis) => {
-  const [low, high, unit, bottom, top] = axis.split(" ").map(Number);
-  const scale = axis.endsWith("logarithmic") ? Math.log : Number;
-  const coordinates = points.map(({ cell, value }) => {
-    const fraction = (scale(value / unit) - scale(low)) / (scale(high) - scale(low));
-    const y = (bottom + (top - bottom) * (Number.isFinite(fraction) ? fraction : 0)).toFixed(1);
-    const [x] = /** @type {string[]} */ (/[\d.]+/.exec(cell.getAttribute("transform") ?? ""));
-    cell.setAttribute("transform", `translate(${x} ${y})`);
-    const title = /** @type {Element} */ (cell.querySelector("title"));
-    title.textContent = `${title.textContent}`.replace(/: .* at /, `: ${drawn(value / unit)} at `);
-    return `${x} ${y}`;
-  });
-  group.querySelector("path:not([data-at])")?.setAttribute("d", `M${coordinates.join("L")}`);
 };

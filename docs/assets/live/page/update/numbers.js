@@ -1,7 +1,7 @@
 // Write the values of an example into the page, where they have changed.
 
 import { align } from "./alignment.js";
-import { drawFigure, moveInPlane } from "./figures.js";
+import { drawFigure, joinPoints, moveInPlane } from "./figures.js";
 import { valueOf } from "../examples.js";
 import { spotsOf } from "../spots.js";
 import { drawn, html, mathml, number, short } from "../../show.js";
@@ -37,7 +37,7 @@ export const writeNumbers = (example, deferred = new Set()) => {
   }
   for (const carrier of carriers) {
     if (carrier instanceof HTMLTableElement && !carrier.querySelector("input")) align(carrier);
-    else if (carrier.matches("g")) drawFigure(carrier, example);
+    else if (carrier.matches("g")) drawFigure(/** @type {SVGElement} */ (carrier), example);
     else if (carrier.matches("path, line")) {
       const cells = spotsOf(example).filter(({ spot }) => spot === carrier);
       const point = cells.map(({ cell }) => valueOf(example, cell).value);
@@ -46,7 +46,11 @@ export const writeNumbers = (example, deferred = new Set()) => {
     }
   }
   const figures = new Set([...carriers].map((carrier) => carrier.closest("svg")));
-  for (const figure of figures) if (figure) updateDescription(figure);
+  for (const figure of figures) {
+    if (!figure) continue;
+    joinPoints(figure);
+    updateDescription(figure);
+  }
   return changed;
 };
 
