@@ -7,16 +7,7 @@ import numpy as np
 import pytest
 
 from attention_docs.render import attention_lines, heatmap, product_figure
-from attention_docs.render.figures import (
-    Axis,
-    Panel,
-    Points,
-    Series,
-    beside,
-    figure,
-    line_chart,
-    scatter_3d,
-)
+from attention_docs.render.figures import Panel, beside, figure
 from attention_docs.render.figures.svg import FONT_SIZE
 from tests.figures.drawing import SVG, name_and_description, size
 
@@ -36,17 +27,6 @@ def test_figures_are_equal_for_arrays_of_every_library(xp):
 def test_figure_has_html_repr_for_notebooks():
     picture = heatmap(A)
     assert picture._repr_html_() == str(picture)
-
-
-def chart(x, y):
-    """Draw one series, named s, with a logarithmic x axis."""
-    axes = Axis("d", (1, 10), logarithmic=True), Axis("loss", (0, 1))
-    return line_chart("Growth", *axes, [Series("s", x, y)])
-
-
-def space(coordinates, labels):
-    """Draw one set of points, named outputs."""
-    return scatter_3d("Space", "xyz", [Points("outputs", coordinates, labels, "output")], (1, 1, 1))
 
 
 def test_names_and_labels_are_escaped():
@@ -85,13 +65,6 @@ def test_names_and_labels_are_escaped():
         (lambda: product_figure(A, B, scales="abc"), "scales is 'abc'; expected three, for a, b and their product"),
         (lambda: product_figure(A, B, product=A), "product has shape (2, 3); expected (2, 2), that of a b"),
         (lambda: product_figure(A, B, product=A @ B + 1), "product holds 4.0 at [0, 0]; expected the product of a and b"),
-        (lambda: chart([1, 2], [1]), "s has y of shape (1,); expected (2,) to match its x"),
-        (lambda: chart([], []), "s has no points; expected one or more"),
-        (lambda: chart([1, 2], [1, np.inf]), "y of s holds inf at [1]; expected finite numbers only"),
-        (lambda: chart([1, 0], [1, 2]), "x of s holds 0; expected positive numbers on a logarithmic axis"),
-        (lambda: space([[1, 2]], ["a"]), "outputs has shape (1, 2); expected (n, 3)"),
-        (lambda: space([[0, 0, 1e308]], ["a"]), "outputs on paper holds -inf at [0, 1]; expected products that fit float64"),
-        (lambda: space([[1, 2, 3]], ["a", "b"]), "labels of outputs is ['a', 'b']; expected 1 labels"),
         (lambda: beside([PANEL], ""), "a figure needs a name, for screen readers"),
         (lambda: beside([PANEL._replace(name="")], "Both"), "a figure needs a name and a description, for screen readers"),
         (lambda: figure(PANEL._replace(description=""), "One"), "a figure needs a name and a description, for screen readers"),

@@ -20,7 +20,7 @@ from tests.figures.drawing import (
 
 IN_SPACE = [
     Points("corners", [[0, 0, 0], [2, 0, 0], [2, 1, 0], [0.5, 1, 0.25]], list("ABCD"), "value", outlined=True),
-    Points("outputs", [[1, 0.5, 1], [0, 0, 3]], [77, "y2"], "output"),
+    Points("outputs", [[1, 0.5, 1], [0, 0, 3]], ["77", "y2"], "output"),
 ]  # fmt: skip
 IN_A_PLANE = [
     Points("above", [[1, 0], [0, 1]], ["p1", "p2"], "query"),

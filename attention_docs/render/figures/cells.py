@@ -28,7 +28,7 @@ MIN_CELL = (22, 22)
 MIN_NUMBER_WIDTH, NUMBER_HEIGHT = 26, 24
 # In a cell: the room on both sides of its number together, and on each side of its cross. A compact
 # cell has less room, so that nine columns fit on a phone.
-NUMBER_PADDING, COMPACT_NUMBER_PADDING = 8, 4.5
+NUMBER_PADDING, COMPACT_PADDING = 8, 4.5
 CROSS_MARGIN = 4
 # The room between a label and the matrix, and between the labels of two columns.
 LABEL_GAP = 6
@@ -95,47 +95,30 @@ class Grid(NamedTuple):
 
 
 def cell_text(value: float, is_short: bool) -> str:
-    """Return a number as text, with two decimals if it is short; minus infinity has no text.
-
-    A cell with minus infinity is crossed out instead.
-    """
+    """Return a number as text; a cell with minus infinity has none, because it is crossed out."""
     if value == -np.inf:
         return ""
     return short_number(value) if is_short else number(value)
 
 
-def width_for_numbers(matrix: np.ndarray, is_short: bool = False) -> float:
-    """Return the width of a cell in which every number of the matrix fits, or a tick of a mask.
-
-    Args:
-        is_short: whether the numbers have two decimals only.
-    """
+def width_for_numbers(
+    matrix: np.ndarray, is_short: bool = False, padding: float = NUMBER_PADDING
+) -> float:
+    """Return the width of a cell in which every number of the matrix fits, or a tick of a mask."""
     if matrix.dtype == bool:
         return MIN_CELL[0]
     texts = (cell_text(value, is_short) for value in matrix.flat)
-    return max(MIN_NUMBER_WIDTH, NUMBER_PADDING + max(map(text_width, texts)))
-
-
-def compact_width(matrix: np.ndarray) -> float:
-    """Return the width of a cell in which every number just fits, with two decimals."""
-    width = width_for_numbers(matrix, is_short=True)
-    return max(MIN_NUMBER_WIDTH, width - NUMBER_PADDING + COMPACT_NUMBER_PADDING)
+    return max(MIN_NUMBER_WIDTH, padding + max(map(text_width, texts)))
 
 
 def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
-    """Return the width and height of cells in which the numbers of all matrices fit.
-
-    If a row of `columns` such cells would be too wide, return `MIN_CELL`, without room for numbers.
-    """
+    """Return the size of cells for all numbers, or `MIN_CELL` if a row would be too wide."""
     width = max(map(width_for_numbers, matrices))
     return MIN_CELL if width * columns > MAX_WIDTH else (width, NUMBER_HEIGHT)
 
 
 def widen_to_labels(size: tuple[float, float], labels: Sequence[str]) -> tuple[float, float]:
-    """Return the size of cells that are also wide enough for the labels of their columns.
-
-    If that would make the matrix too wide, the size stays the same.
-    """
+    """Return cells as wide as the labels of their columns, unless the matrix were too wide."""
     width = max(size[0], LABEL_GAP + WIDTH_OF_WORDS * max(map(text_width, labels)))
     return (width, size[1]) if width * len(labels) <= MAX_WIDTH else size
 
@@ -148,13 +131,9 @@ def draw_cells(
     has_numbers: bool = True,
     is_short: bool = False,
 ) -> str:
-    """Draw the cells of a matrix.
+    """Draw the cells of a matrix; -inf, False and what is `hidden` are crossed out.
 
-    Args:
-        matrix: the numbers or booleans; -inf and False are crossed out.
-        hidden: booleans, True where a cell is crossed out although it has a number.
-        has_numbers: whether the numbers are printed; otherwise they are tooltips.
-        is_short: whether printed numbers have two decimals, also after an edit.
+    Numbers that are not printed are tooltips, and those that are short have two decimals.
     """
     values = np.asarray(matrix)
     is_masked = ~values if values.dtype == bool else values == -np.inf
@@ -167,8 +146,13 @@ def draw_cells(
             cell = element("rect", **box, fill="none", pointer_events="all")
         else:
             cell = draw_coloured_box(index, value, box, scale, has_numbers)
+            if values.dtype == bool:
+                text = "✓"
+            elif has_numbers:
+                text = cell_text(value, is_short)
+            else:
+                text = "−" if value < 0 else ""
             # A number that is not printed may become negative, and then it has a sign.
-            text = value_text(value, has_numbers, is_short)
             if text or scale.kind == "diverging":
                 cell += label(*grid.centre(*index), text, fill=colour(None))
         body.append(tag_index(cell, matrix, index))
@@ -183,10 +167,7 @@ def draw_cells(
 def draw_coloured_box(
     index: Sequence[int], value: float, box: Mapping[str, float], scale: Scale, has_numbers: bool
 ) -> str:
-    """Draw a coloured cell, with its number as a tooltip if the number is not printed.
-
-    A boolean has no tooltip, because False is crossed out.
-    """
+    """Draw a coloured cell, with its number as a tooltip if the number is not printed."""
     children = []
     if not has_numbers and not isinstance(value, np.bool_):
         tooltip = f"row {index[0] + 1}, column {index[1] + 1}: {number(value)}"
@@ -206,18 +187,6 @@ def inline_number(matrix: np.ndarray, index: tuple[int, ...]) -> str:
     if not step:
         return text
     return element("tspan", text, data_val=f"{step}[{index_in_step(matrix, index)}]")
-
-
-def value_text(value: float, has_numbers: bool, is_short: bool) -> str:
-    """Return the text of a coloured cell: its number, or only a minus sign if it has no number.
-
-    A boolean has a tick, because it must be True: False is crossed out instead.
-    """
-    if isinstance(value, np.bool_):
-        return "✓"
-    if has_numbers:
-        return cell_text(value, is_short)
-    return "−" if value < 0 else ""
 
 
 def draw_crosses(grid: Grid, is_crossed: np.ndarray) -> str:
@@ -244,10 +213,7 @@ def draw_grid_lines(grid: Grid, role: str | None = None, opacity: float = 0.3) -
 
 
 def draw_mark(grid: Grid, mark: Mark, role: str | None) -> str:
-    """Draw a box around the marked row, column or cell, in the colour of a role.
-
-    A mark `(None, None)` is around the whole matrix.
-    """
+    """Draw a box around the marked row, column, cell or, with `(None, None)`, matrix."""
     row, column = mark
     return element(
         "rect",
@@ -289,10 +255,7 @@ def draw_upward_labels(grid: Grid, labels: Sequence[str]) -> str:
 
 
 def describe(name: str, matrix: np.ndarray) -> str:
-    """Describe a matrix in words: its size, and its rows, or the extremes of a large one.
-
-    All rows of a mask are described, because it has no extremes.
-    """
+    """Describe a matrix in words: its size, and its rows, or the extremes of many numbers."""
     rows, columns = matrix.shape
     size = f"{name}: {with_plural(rows, 'row')}, {with_plural(columns, 'column')}."
     if matrix.size > MAX_DESCRIBED_NUMBERS and matrix.dtype != bool:

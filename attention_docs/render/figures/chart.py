@@ -7,22 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from attention_docs.arrays import Array, check_finite, to_displayable
-from attention_docs.render.figures.svg import (
-    LINE_HEIGHT,
-    Html,
-    Panel,
-    attribute_value,
-    colour,
-    element,
-    figure,
-    heading,
-    label,
-    text_node,
-    text_width,
-    translated,
-    vertical_label,
-)
+from attention_docs.arrays import Array, to_numpy
+from attention_docs.render.figures import svg
 from attention_docs.render.numbers import exact_number, number
 from attention_docs.render.references import index_in_step, step_name
 
@@ -87,12 +73,7 @@ class Axis(NamedTuple):
         return [exact_number(tick) for tick in self.ticks]
 
     def fraction_at(self, value: float) -> float:
-        """Return the fraction of the axis that lies before a value.
-
-        It is below 0 or above 1 for a value beyond the ticks.
-
-        Args:
-            value: a number in units of the axis; positive on a logarithmic one.
+        """Return the fraction of the axis that lies before a value, in units of the axis.
 
         >>> Axis("n", [0, 5, 20]).fraction_at(5), Axis("n", [1, 100], True).fraction_at(10)
         (0.25, 0.5)
@@ -131,11 +112,7 @@ class Plot(NamedTuple):
 
 
 class Curve(NamedTuple):
-    """A checked series: its points, (n, 2), in the units of the axes, and its style.
-
-    The style is the index of its dashes and of its marker. It counts the names from 0, so a series
-    without a name has the style of the one before it.
-    """
+    """A series, its points, (n, 2), in the units of the axes, and the index of its style."""
 
     series: Series
     points: np.ndarray
@@ -147,26 +124,31 @@ class Curve(NamedTuple):
 
     @property
     def colour(self) -> str:
-        return colour(self.series.role)
+        return svg.colour(self.series.role)
 
     def draw_path(self, path: str, **attributes: object) -> str:
         dashes = DASHES[self.style % len(DASHES)]
         stroke = {"stroke": self.colour, "stroke_width": 1.8, "fill": "none"}
-        return element("path", d=path, stroke_dasharray=dashes, **stroke, **attributes)
+        return svg.element("path", d=path, stroke_dasharray=dashes, **stroke, **attributes)
 
     def draw_marker(self, x: float, y: float, *children: str, **attributes: object) -> str:
-        place = f"translate({attribute_value(x)} {attribute_value(y)})"
+        place = f"translate({svg.attribute_value(x)} {svg.attribute_value(y)})"
         shape = MARKERS[self.style % len(MARKERS)]
         marker = {"d": shape, "fill": self.colour, "transform": place}
-        return element("path", *children, **marker, **attributes)
+        return svg.element("path", *children, **marker, **attributes)
 
 
-def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Html:
+def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> svg.Html:
     """Draw lines with their names at their right ends, or above them in a narrow chart.
 
     A single line has no name in the drawing, only in its description.
     """
-    curves = _checked_curves(series, x, y)
+    curves = []
+    style = -1
+    for entry in series:
+        style += bool(entry.name)
+        points = np.stack([to_numpy(entry.x) / x.unit, to_numpy(entry.y) / y.unit], axis=1)
+        curves.append(Curve(entry, points, style))
     named_curves = [curve for curve in curves if curve.name]
     labelled_curves = named_curves if len(named_curves) > 1 else []
     legend_curves = labelled_curves if is_narrow() else []
@@ -176,17 +158,17 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> Html:
     legend = _draw_legend(legend_curves, plot.width)
     plot = plot._replace(top=plot.top + legend.height)
     body = [
-        heading(plot.left + plot.width / 2, name),
-        translated(plot.left, 1.5 * LINE_HEIGHT, legend.body) if legend_curves else "",
+        svg.heading(plot.left + plot.width / 2, name),
+        svg.translated(plot.left, 1.5 * svg.LINE_HEIGHT, legend.body) if legend_curves else "",
         *_draw_axes(plot),
         *(_draw_curve(curve, plot) for curve in curves),
         *_draw_names(curves_with_names_at_ends, plot),
     ]
     # The title is centred over the plot and may be wider than the plot.
-    width = plot.left + max(plot.width + margin, (plot.width + text_width(name)) / 2)
+    width = plot.left + max(plot.width + margin, (plot.width + svg.text_width(name)) / 2)
     description = " ".join([f"{name}.", *(_describe(curve, x, y) for curve in named_curves)])
-    panel = Panel(width, plot.bottom + 2.5 * LINE_HEIGHT, "".join(body), description)
-    return figure(panel, name)
+    panel = svg.Panel(width, plot.bottom + 2.5 * svg.LINE_HEIGHT, "".join(body), description)
+    return svg.figure(panel, name)
 
 
 def is_narrow() -> bool:
@@ -196,87 +178,50 @@ def is_narrow() -> bool:
 
 def _right_margin(x: Axis, curves_with_names_at_ends: Sequence[Curve]) -> float:
     """Return the room for the names of lines on the right of the plot, and for the last tick."""
-    names_width = max((text_width(curve.name) for curve in curves_with_names_at_ends), default=0)
+    names_width = max(
+        (svg.text_width(curve.name) for curve in curves_with_names_at_ends), default=0
+    )
     leaders_width = LEADER_GAP + LEADER_WIDTH + NAME_GAP
     # The last tick is centred at the end of its axis.
-    return max(leaders_width + names_width + RIGHT_MARGIN, text_width(x.tick_texts[-1]) / 2)
+    return max(leaders_width + names_width + RIGHT_MARGIN, svg.text_width(x.tick_texts[-1]) / 2)
 
 
 def _lay_out(name: str, x: Axis, y: Axis, right_margin: float) -> Plot:
     """Return the plot: on the right of the name and ticks of the y axis, and below the title."""
-    left_margin = max(map(text_width, y.tick_texts)) + 2 * LINE_HEIGHT
+    left_margin = max(map(svg.text_width, y.tick_texts)) + 2 * svg.LINE_HEIGHT
     chart_width = CHART_WIDTH.get()
     if chart_width is None:
         width: float = WIDTH
     else:
         width = max(MIN_WIDTH, chart_width - left_margin - right_margin)
     # The title is centred over the plot and may be wider than the plot.
-    title_overhang = (text_width(name) - width) / 2
+    title_overhang = (svg.text_width(name) - width) / 2
     height = max(HEIGHT, MIN_HEIGHT_PER_WIDTH * width)
     left = max(left_margin, title_overhang)
-    return Plot(x, y, left=left, top=2.5 * LINE_HEIGHT, width=width, height=height)
-
-
-def _checked_curves(series: Sequence[Series], x: Axis, y: Axis) -> list[Curve]:
-    """Return each series as a curve, with a new style at each name."""
-    curves = []
-    style = -1
-    for entry in series:
-        if entry.name:
-            style += 1
-        curves.append(Curve(entry, _checked_points(entry, x, y), style))
-    return curves
-
-
-def _checked_points(series: Series, x: Axis, y: Axis) -> np.ndarray:
-    """Return the points of a series, (n, 2), in the units of the axes."""
-    x_values = to_displayable(f"x of {series.name}", series.x).astype(float)
-    y_values = to_displayable(f"y of {series.name}", series.y).astype(float)
-    if x_values.shape != y_values.shape or x_values.ndim != 1:
-        raise ValueError(
-            f"{series.name} has y of shape {y_values.shape}; "
-            f"expected {x_values.shape} to match its x"
-        )
-    if not x_values.size:
-        raise ValueError(f"{series.name} has no points; expected one or more")
-    check_finite(np, f"x of {series.name}", x_values)
-    check_finite(np, f"y of {series.name}", y_values)
-    points = np.stack([x_values / x.unit, y_values / y.unit], axis=1)
-    for name, axis, values in zip("xy", (x, y), points.T, strict=True):
-        if axis.logarithmic and values.min() <= 0:
-            raise ValueError(
-                f"{name} of {series.name} holds {number(values.min())}; "
-                "expected positive numbers on a logarithmic axis"
-            )
-    return points
+    return Plot(x, y, left=left, top=2.5 * svg.LINE_HEIGHT, width=width, height=height)
 
 
 def _draw_curve(curve: Curve, plot: Plot) -> str:
+    """Draw the line and the markers of a curve, in a group with rules if they are a step."""
+    positions = [plot.to_paper(point) for point in curve.points]
+    step = step_name(curve.series.y) if curve.series.points else None
     line = ""
     if curve.series.line:
-        positions = (map(attribute_value, plot.to_paper(point)) for point in curve.points)
-        line = curve.draw_path("M" + "L".join(map(" ".join, positions)), data_joins="[data-at]")
+        places = (" ".join(map(svg.attribute_value, position)) for position in positions)
+        joins = "[data-at]" if step else None
+        line = curve.draw_path("M" + "L".join(places), data_joins=joins)
     if not curve.series.points:
         return line
-    markers = _draw_markers(curve, plot)
-    step = step_name(curve.series.y)
-    if step is None:
-        return line + markers
-    # The page's script moves the markers and the line when the step changes.
-    rules = f"path transform 1; title number {1 / plot.y.unit:g}"
-    return element("g", line, markers, data_val=step, data_axis=_axis_data(plot), data_set=rules)
-
-
-def _draw_markers(curve: Curve, plot: Plot) -> str:
-    """Draw a marker at each point of a curve, with its index if the numbers are a step."""
-    has_step = step_name(curve.series.y) is not None
     markers = []
-    for i, point in enumerate(curve.points):
-        tooltip = text_node(f"{curve.name}: {number(point[1])} at {number(point[0])}")
-        index = index_in_step(curve.series.y, (i,)) if has_step else None
-        x, y = plot.to_paper(point)
-        markers.append(curve.draw_marker(x, y, element("title", tooltip), data_at=index))
-    return "".join(markers)
+    for i, (point, position) in enumerate(zip(curve.points, positions, strict=True)):
+        tooltip = svg.text_node(f"{curve.name}: {number(point[1])} at {number(point[0])}")
+        index = index_in_step(curve.series.y, (i,)) if step else None
+        markers.append(curve.draw_marker(*position, svg.element("title", tooltip), data_at=index))
+    if step is None:
+        return line + "".join(markers)
+    rules = f"path transform 1; title number {1 / plot.y.unit:g}"
+    group = {"data_val": step, "data_axis": _axis_data(plot), "data_set": rules}
+    return svg.element("g", line, *markers, **group)
 
 
 def _axis_data(plot: Plot) -> str:
@@ -301,15 +246,12 @@ def _draw_names(curves: Sequence[Curve], plot: Plot) -> list[str]:
         if x > plot.right - 1:
             complete_curves.append(curve)
         else:
-            body.append(label(x, y - LINE_HEIGHT / 2, curve.name, fill=curve.colour))
+            body.append(svg.label(x, y - svg.LINE_HEIGHT / 2, curve.name, fill=curve.colour))
     return body + _draw_names_at_right(complete_curves, plot)
 
 
 def _draw_names_at_right(curves: Sequence[Curve], plot: Plot) -> list[str]:
-    """Write names on the right of the plot, moved up where they would overlap.
-
-    If one is moved, thin leaders join all lines to their names.
-    """
+    """Write names on the right of the plot, with thin leaders if one must be moved up."""
     body = []
     line_ends = [plot.y_on_paper(curve.points[-1][1]) for curve in curves]
     heights = _without_overlap(line_ends)
@@ -322,42 +264,42 @@ def _draw_names_at_right(curves: Sequence[Curve], plot: Plot) -> list[str]:
         if has_leaders:
             path = f"M{leader_start:.1f} {line_end:.1f}L{leader_end:.1f} {height:.1f}"
             stroke = {"stroke": curve.colour, "stroke_opacity": 0.6, "fill": "none"}
-            body.append(element("path", d=path, **stroke))
-        body.append(label(name_start, height, curve.name, "start", fill=curve.colour))
+            body.append(svg.element("path", d=path, **stroke))
+        body.append(svg.label(name_start, height, curve.name, "start", fill=curve.colour))
     return body
 
 
-def _draw_legend(curves: Sequence[Curve], width: float) -> Panel:
+def _draw_legend(curves: Sequence[Curve], width: float) -> svg.Panel:
     body = []
-    x, y = 0.0, LINE_HEIGHT / 2
+    x, y = 0.0, svg.LINE_HEIGHT / 2
     for curve in curves:
-        entry_width = SAMPLE_WIDTH + SAMPLE_GAP + text_width(curve.name)
+        entry_width = SAMPLE_WIDTH + SAMPLE_GAP + svg.text_width(curve.name)
         if x and x + entry_width > width:
-            x, y = 0.0, y + LINE_HEIGHT
+            x, y = 0.0, y + svg.LINE_HEIGHT
         if curve.series.line:
             body.append(curve.draw_path(f"M{x:g} {y:g}h{SAMPLE_WIDTH}"))
         if curve.series.points:
             body.append(curve.draw_marker(x + SAMPLE_WIDTH / 2, y))
         name_start = x + SAMPLE_WIDTH + SAMPLE_GAP
-        body.append(label(name_start, y, curve.name, "start", fill=curve.colour))
+        body.append(svg.label(name_start, y, curve.name, "start", fill=curve.colour))
         x += entry_width + ENTRY_GAP
-    return Panel(width, y + LINE_HEIGHT / 2 if curves else 0.0, "".join(body), "")
+    return svg.Panel(width, y + svg.LINE_HEIGHT / 2 if curves else 0.0, "".join(body), "")
 
 
 def _draw_axes(plot: Plot) -> list[str]:
     faint = {"stroke": "currentColor", "stroke_opacity": 0.25, "fill": "none"}
     body = [
-        label(plot.left + plot.width / 2, plot.bottom + 2 * LINE_HEIGHT, plot.x.name),
-        vertical_label(LINE_HEIGHT / 2, plot.top + plot.height / 2, plot.y.name),
+        svg.label(plot.left + plot.width / 2, plot.bottom + 2 * svg.LINE_HEIGHT, plot.x.name),
+        svg.vertical_label(svg.LINE_HEIGHT / 2, plot.top + plot.height / 2, plot.y.name),
     ]
     for tick, text in zip(plot.x.ticks, plot.x.tick_texts, strict=True):
         x = plot.x_on_paper(tick)
-        body.append(element("path", d=f"M{x:.1f} {plot.top}v{plot.height:g}", **faint))
-        body.append(label(x, plot.bottom + LINE_HEIGHT / 2 + TICK_DROP, text))
+        body.append(svg.element("path", d=f"M{x:.1f} {plot.top}v{plot.height:g}", **faint))
+        body.append(svg.label(x, plot.bottom + svg.LINE_HEIGHT / 2 + TICK_DROP, text))
     for tick, text in zip(plot.y.ticks, plot.y.tick_texts, strict=True):
         y = plot.y_on_paper(tick)
-        body.append(element("path", d=f"M{plot.left:.1f} {y:.1f}h{plot.width:g}", **faint))
-        body.append(label(plot.left - TICK_GAP, y, text, "end"))
+        body.append(svg.element("path", d=f"M{plot.left:.1f} {y:.1f}h{plot.width:g}", **faint))
+        body.append(svg.label(plot.left - TICK_GAP, y, text, "end"))
     return body
 
 
@@ -367,7 +309,7 @@ def _without_overlap(y_positions: list[float]) -> list[float]:
     bottom_to_top = sorted(range(len(moved)), key=y_positions.__getitem__, reverse=True)
     label_below = math.inf
     for index in bottom_to_top:
-        moved[index] = min(y_positions[index], label_below - LINE_HEIGHT)
+        moved[index] = min(y_positions[index], label_below - svg.LINE_HEIGHT)
         label_below = moved[index]
     return moved
 

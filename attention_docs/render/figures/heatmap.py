@@ -118,12 +118,10 @@ def matrix_panel(
 def _cell_size(
     values: np.ndarray, column_labels: Sequence[str], numbers: bool, compact: bool
 ) -> tuple[tuple[float, float], bool]:
-    """Return the width and height of a cell, and whether it has room for a number.
-
-    Cells are widened to the labels of their columns, unless these can read upwards.
-    """
+    """Return the size of a cell, and whether it has room for a number."""
     if compact:
-        cell: tuple[float, float] = (cells.compact_width(values), cells.NUMBER_HEIGHT)
+        width = cells.width_for_numbers(values, is_short=True, padding=cells.COMPACT_PADDING)
+        cell: tuple[float, float] = (width, cells.NUMBER_HEIGHT)
         if max(map(text_width, column_labels)) > cell[0]:
             return cell, True
     elif numbers:
@@ -134,10 +132,7 @@ def _cell_size(
 
 
 def _legend(scale: Scale, values: np.ndarray, width: float, has_numbers: bool) -> Panel:
-    """Explain the symbols of a mask, or colours without numbers, centred in a width.
-
-    The legend of printed numbers is empty.
-    """
+    """Explain the symbols of a mask, or colours without numbers; printed numbers need nothing."""
     if values.dtype == bool:
         text = "✓ takes part, × does not"
         width = max(width, text_width(text))

@@ -6,28 +6,14 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.render.figures import arguments, cells
+from attention_docs.render.figures import arguments, cells, svg
 from attention_docs.render.figures.scales import round_up
-from attention_docs.render.figures.svg import (
-    LINE_HEIGHT,
-    Html,
-    Panel,
-    colour,
-    element,
-    figure,
-    heading,
-    label,
-    text_node,
-    text_width,
-    title,
-    translated,
-)
 from attention_docs.render.numbers import exact_number, number
 from attention_docs.render.references import step_name
 
 WIDTH = 156
 ROW_HEIGHT = 34
-TOP = 2 * LINE_HEIGHT  # of the rows, below the titles
+TOP = 2 * svg.LINE_HEIGHT  # of the rows, below the titles
 # Between a name and its lines, and between the names of the keys and the weights of a single query.
 NAME_GAP, NUMBER_GAP = 8, 14
 RIGHT_MARGIN = 8
@@ -43,7 +29,7 @@ def attention_lines(
     *,
     query: int | None = None,
     name: str = "Attention weights",
-) -> Html:
+) -> svg.Html:
     """Draw each weight as a line from its query on the left to its key on the right.
 
     The width of a line is in proportion to its weight, and a legend shows two widths with their
@@ -69,7 +55,7 @@ def attention_lines(
     >>> "it to cat: 0.7500" in picture
     True
     """
-    return figure(lines_panel(weights, tokens, keys, query=query), name)
+    return svg.figure(lines_panel(weights, tokens, keys, query=query), name)
 
 
 def lines_panel(
@@ -83,7 +69,7 @@ def lines_panel(
     length: float = WIDTH,
     row_height: float = ROW_HEIGHT,
     has_legend: bool = True,
-) -> Panel:
+) -> svg.Panel:
     """Draw the lines of `attention_lines` as a panel, which can stand beside others.
 
     Args:
@@ -101,25 +87,36 @@ def lines_panel(
         query = arguments.index("query", query, len(query_names))
     titles = sides or ("queries", "keys")
     roles = (None, None) if sides else ("query", "key")
-    left = max(map(text_width, [*query_names, titles[0]])) + NAME_GAP
+    left = max(map(svg.text_width, [*query_names, titles[0]])) + NAME_GAP
     right = left + length
     lines = Lines(matrix, query_names, key_names, left=left, right=right, row_height=row_height)
-    fans, other_names = lines.draw_all_queries() if query is None else lines.draw_query(query)
+    fans, other_names, lines_end = lines.draw(query)
+    group = {}
+    if step_name(matrix):
+        rules = f"path stroke-width {MAX_STROKE:g} {THINNEST}; title number; text number"
+        group = {"data_val": step_name(matrix), "data_scaled": 1, "data_set": rules}
     body = [
-        title(left - NAME_GAP, LINE_HEIGHT / 2, titles[0], roles[0], "end"),
-        title(right + NAME_GAP, LINE_HEIGHT / 2, titles[1], roles[1], "start"),
-        _tagged("".join(element("g", fan, class_="fan") for fan in fans), matrix),
+        svg.title(left - NAME_GAP, svg.LINE_HEIGHT / 2, titles[0], roles[0], "end"),
+        svg.title(right + NAME_GAP, svg.LINE_HEIGHT / 2, titles[1], roles[1], "start"),
+        svg.element("g", *(svg.element("g", fan, class_="fan") for fan in fans), **group),
         *other_names,
     ]
     height = lines.bottom
     if has_legend:
-        body.append(_legend(left, lines.bottom + LINE_HEIGHT / 2, lines.largest))
-        height += LINE_HEIGHT
-    title_end = right + NAME_GAP + text_width(titles[1])
-    lines_end = lines.names_end if query is None else lines.weights_end(query)
+        body.append(_legend(left, lines.bottom + svg.LINE_HEIGHT / 2, lines.largest))
+        height += svg.LINE_HEIGHT
+    title_end = right + NAME_GAP + svg.text_width(titles[1])
     width = max(lines_end, title_end) + RIGHT_MARGIN
-    panel = Panel(width, height, "".join(body), lines.describe(query))
-    return panel if heading is None else _add_heading(panel, heading, (left + right) / 2)
+    panel = svg.Panel(width, height, "".join(body), lines.describe(query))
+    if heading is None:
+        return panel
+    below_heading = svg.translated(0, 2 * svg.LINE_HEIGHT, panel.body)
+    return panel._replace(
+        height=height + 2 * svg.LINE_HEIGHT,
+        body=svg.heading((left + right) / 2, heading) + below_heading,
+        description=f"{heading}: {panel.description}",
+        name=heading,
+    )
 
 
 class Lines(NamedTuple):
@@ -149,41 +146,33 @@ class Lines(NamedTuple):
 
     @property
     def names_end(self) -> float:
-        return self.right + NAME_GAP + max(map(text_width, self.key_names))
+        return self.right + NAME_GAP + max(map(svg.text_width, self.key_names))
 
-    def weights_end(self, query: int) -> float:
-        """Return the right end of the weights of a query, which stand beside the names of keys."""
-        widest_weight = max(text_width(number(weight)) for weight in self.matrix[query])
-        return self.names_end + NUMBER_GAP + widest_weight
+    def draw(self, query: int | None) -> tuple[list[str], list[str], float]:
+        """Return what fades together, the other names, and the right end of all.
 
-    def draw_all_queries(self) -> tuple[list[str], list[str]]:
-        """Return a fan for each query, with its name and lines, and the names of the keys."""
-        rows, columns = map(range, self.matrix.shape)
-        fans = [
-            self.draw_query_name(row) + "".join(self.draw_line(row, column) for column in columns)
-            for row in rows
-        ]
-        return fans, [self.draw_key_name(column) for column in columns]
-
-    def draw_query(self, query: int) -> tuple[list[str], list[str]]:
-        """Return the shapes of each key, which fade together, and the names of all queries.
-
-        The shapes of a key are its name, the line from the drawn query, and its weight.
+        That is a query with its lines, or, if one query is drawn, a key with its line and weight.
         """
         rows, columns = map(range, self.matrix.shape)
+        if query is None:
+            fans = [
+                self.draw_query_name(row) + "".join(self.draw_line(row, key) for key in columns)
+                for row in rows
+            ]
+            return fans, [self.draw_key_name(key) for key in columns], self.names_end
         fans = [
-            self.draw_key_name(column)
-            + self.draw_line(query, column)
-            + self.draw_weight(query, column)
-            for column in columns
+            self.draw_key_name(key) + self.draw_line(query, key) + self.draw_weight(query, key)
+            for key in columns
         ]
-        return fans, [self.draw_query_name(row) for row in rows]
+        widest_weight = max(svg.text_width(number(weight)) for weight in self.matrix[query])
+        weights_end = self.names_end + NUMBER_GAP + widest_weight
+        return fans, [self.draw_query_name(row) for row in rows], weights_end
 
     def draw_query_name(self, row: int) -> str:
-        return label(self.left - NAME_GAP, self.query_y(row), self.query_names[row], "end")
+        return svg.label(self.left - NAME_GAP, self.query_y(row), self.query_names[row], "end")
 
     def draw_key_name(self, column: int) -> str:
-        return label(self.right + NAME_GAP, self.key_y(column), self.key_names[column], "start")
+        return svg.label(self.right + NAME_GAP, self.key_y(column), self.key_names[column], "start")
 
     def draw_line(self, row: int, column: int) -> str:
         """Draw the line from a query to a key; a weight of zero has none."""
@@ -193,12 +182,12 @@ class Lines(NamedTuple):
         tooltip = f"{self.query_names[row]} to {self.key_names[column]}: {number(weight)}"
         left, right, middle = self.left, self.right, (self.left + self.right) / 2
         start, end = self.query_y(row), self.key_y(column)
-        line = element(
+        line = svg.element(
             "path",
-            element("title", text_node(tooltip)),
+            svg.element("title", svg.text_node(tooltip)),
             d=f"M{left:g} {start:g}C{middle:g} {start:g} {middle:g} {end:g} {right:g} {end:g}",
             fill="none",
-            stroke=colour("weights"),
+            stroke=svg.colour("weights"),
             stroke_width=max(THINNEST, MAX_STROKE * (weight / self.largest)),
             stroke_opacity=0.7,
         )
@@ -206,7 +195,7 @@ class Lines(NamedTuple):
 
     def draw_weight(self, row: int, column: int) -> str:
         text = number(self.matrix[row, column])
-        digits = label(self.names_end + NUMBER_GAP, self.key_y(column), text, "start")
+        digits = svg.label(self.names_end + NUMBER_GAP, self.key_y(column), text, "start")
         return cells.tag_index(digits, self.matrix, (row, column))
 
     def query_y(self, row: int) -> float:
@@ -233,15 +222,6 @@ class Lines(NamedTuple):
         return "; ".join(clauses) + "."
 
 
-def _add_heading(panel: Panel, name: str, centre: float) -> Panel:
-    return panel._replace(
-        height=panel.height + 2 * LINE_HEIGHT,
-        body=heading(centre, name) + translated(0, 2 * LINE_HEIGHT, panel.body),
-        description=f"{name}: {panel.description}",
-        name=name,
-    )
-
-
 def _checked_weights(weights: Array) -> np.ndarray:
     """Return weights as real numbers; booleans become 0 and 1."""
     matrix = arguments.matrix("weights", weights)
@@ -255,20 +235,13 @@ def _checked_weights(weights: Array) -> np.ndarray:
     return matrix
 
 
-def _tagged(svg: str, matrix: np.ndarray) -> str:
-    """Wrap lines in a group with the name of their step, whose scale begins at zero."""
-    step = step_name(matrix)
-    rules = f"path stroke-width {MAX_STROKE:g} {THINNEST}; title number; text number"
-    return element("g", svg, data_val=step, data_scaled=1, data_set=rules) if step else svg
-
-
 def _legend(left: float, y: float, largest: float) -> str:
     """Draw two sample lines, of a quarter and all of the maximal width, with their weights."""
     body = []
     for x, fraction in ((left, 0.25), (left + WIDTH / 2, 1.0)):
         end = x + SAMPLE_LENGTH
         ends = {"x1": x, "x2": end, "y1": y, "y2": y}
-        stroke = {"stroke": colour("weights"), "stroke_width": MAX_STROKE * fraction}
-        body.append(element("line", **ends, **stroke, stroke_opacity=0.7))
-        body.append(label(end + SAMPLE_GAP, y, exact_number(fraction * largest), "start"))
+        stroke = {"stroke": svg.colour("weights"), "stroke_width": MAX_STROKE * fraction}
+        body.append(svg.element("line", **ends, **stroke, stroke_opacity=0.7))
+        body.append(svg.label(end + SAMPLE_GAP, y, exact_number(fraction * largest), "start"))
     return "".join(body)

@@ -8,22 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from attention_docs.arrays import Array, check_finite, check_no_overflow, ignoring_overflow
-from attention_docs.render.figures import arguments
+from attention_docs.arrays import Array
+from attention_docs.render.figures import svg
 from attention_docs.render.figures.chart import MARKERS
-from attention_docs.render.figures.svg import (
-    LINE_HEIGHT,
-    Html,
-    Panel,
-    colour,
-    element,
-    figure,
-    heading,
-    label,
-    text_node,
-    text_width,
-    vertical_label,
-)
 from attention_docs.render.numbers import number
 from attention_docs.render.references import row_reference
 
@@ -34,7 +21,7 @@ MARGIN = 40
 TICK_DISTANCE = 0.17  # from a plane to the numbers at its axes, in units
 # How far the names and numbers at the axes in space are from the axes, to the right and down: at
 # the vertical axis, and at the front and the right edge of the floor.
-TOP_NAME_OFFSET, VERTICAL_TICK_OFFSET = (0, -1.3 * LINE_HEIGHT), (-6, 0)
+TOP_NAME_OFFSET, VERTICAL_TICK_OFFSET = (0, -1.3 * svg.LINE_HEIGHT), (-6, 0)
 FRONT_NAME_OFFSET, FRONT_TICK_OFFSET = (-20, 31), (0, 14)
 SIDE_NAME_OFFSET, SIDE_TICK_OFFSET = (22, 18), (10, 6)
 # The offset of a label to the right of its point and down, and its anchor. Each set has its labels
@@ -69,127 +56,100 @@ class Points(NamedTuple):
     outlined: bool = False
 
 
-def scatter_3d(name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]) -> Html:
+def scatter_3d(
+    name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]
+) -> svg.Html:
     """Draw points in space above a floor, each with a vertical line down to it.
 
     Args:
         size: how far each axis goes from zero, in whole units.
     """
-    sets = [_checked(points, 3, project_3d) for points in sets]
     corners = list(product((0, size[0]), (0, size[1]), (0, size[2])))
     corners_on_paper = project_3d(np.array(corners))
     left_top, right_bottom = corners_on_paper.min(axis=0), corners_on_paper.max(axis=0)
-    to_paper = _with_origin(project_3d, np.array([MARGIN, 2 * LINE_HEIGHT]) - left_top)
+    origin = np.array([MARGIN, 2 * svg.LINE_HEIGHT]) - left_top
+
+    def to_paper(coordinates: ArrayLike) -> np.ndarray:
+        on_paper: np.ndarray = project_3d(np.asarray(coordinates)) + origin
+        return on_paper
+
     plot_width, plot_height = right_bottom - left_top
-    legend_y = plot_height + 4.5 * LINE_HEIGHT
+    legend_y = plot_height + 4.5 * svg.LINE_HEIGHT
     legend, legend_width = _draw_legend(sets, legend_y)
     width = max(plot_width + MARGIN + _right_margin(sets), legend_width)
     body = [
-        heading(width / 2, name),
+        svg.heading(width / 2, name),
         *_draw_floor(size, to_paper),
         *_draw_axes_3d(axes, size, to_paper),
         *_draw_outlines(sets, to_paper),
     ]
     for style, points in zip(_styles(sets), sets, strict=True):
-        body += _draw_feet(points, to_paper)
+        feet = np.multiply(points.coordinates, [1, 1, 0])
+        for ends in zip(to_paper(points.coordinates), to_paper(feet), strict=True):
+            body.append(_draw_line(*ends, stroke_dasharray="2 2", stroke_opacity=0.6))
         body += _draw_labelled_markers(style, points, to_paper)
     body += legend
-    panel = Panel(width, legend_y + LINE_HEIGHT, "".join(body), _describe(name, sets))
-    return figure(panel, name)
+    panel = svg.Panel(width, legend_y + svg.LINE_HEIGHT, "".join(body), _describe(name, sets))
+    return svg.figure(panel, name)
 
 
 def scatter_2d(
     name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]
-) -> Panel:
+) -> svg.Panel:
     """Draw points in a plane. Several sets have a legend.
 
     Args:
         size: how far each axis goes from zero, in whole units.
     """
-    sets = [_checked(points, 2, project_2d) for points in sets]
-    top = 2.5 * LINE_HEIGHT
+    top = 2.5 * svg.LINE_HEIGHT
     right, bottom = MARGIN + UNIT * size[0], top + UNIT * size[1]
-    to_paper = _with_origin(project_2d, np.array([MARGIN, bottom]))
-    axes_bottom = bottom + 3.2 * LINE_HEIGHT
+
+    def to_paper(coordinates: ArrayLike) -> np.ndarray:
+        return UNIT * np.asarray(coordinates) * [1, -1] + [MARGIN, bottom]
+
+    axes_bottom = bottom + 3.2 * svg.LINE_HEIGHT
     if len(sets) > 1:
-        legend, legend_width = _draw_legend(sets, axes_bottom + LINE_HEIGHT)
-        height = axes_bottom + 2 * LINE_HEIGHT
+        legend, legend_width = _draw_legend(sets, axes_bottom + svg.LINE_HEIGHT)
+        height = axes_bottom + 2 * svg.LINE_HEIGHT
     else:
         legend, legend_width = [], 0.0
         height = axes_bottom
     x_ticks = to_paper([(x, -TICK_DISTANCE) for x in range(size[0] + 1)])
     y_ticks = to_paper([(-TICK_DISTANCE, y) for y in range(size[1] + 1)])
-    width = max(right + _right_margin(sets), legend_width, text_width(name))
+    width = max(right + _right_margin(sets), legend_width, svg.text_width(name))
     body = [
-        heading(width / 2, name),
+        svg.heading(width / 2, name),
         *_draw_floor(size, to_paper),
         *_draw_ticks(x_ticks),
         *_draw_ticks(y_ticks),
-        label((MARGIN + right) / 2, bottom + 2.3 * LINE_HEIGHT, axes[0]),
-        vertical_label(LINE_HEIGHT / 2, (bottom + top) / 2, axes[1]),
+        svg.label((MARGIN + right) / 2, bottom + 2.3 * svg.LINE_HEIGHT, axes[0]),
+        svg.vertical_label(svg.LINE_HEIGHT / 2, (bottom + top) / 2, axes[1]),
         *_draw_outlines(sets, to_paper),
     ]
     for style, points in zip(_styles(sets), sets, strict=True):
         body += _draw_labelled_markers(style, points, to_paper)
     body += legend
-    return Panel(width, height, "".join(body), _describe(name, sets), name=name)
+    return svg.Panel(width, height, "".join(body), _describe(name, sets), name=name)
 
 
 def _right_margin(sets: Sequence[Points]) -> float:
-    return max(MARGIN, *(10 + text_width(text) for points in sets for text in points.labels))
-
-
-def _checked(points: Points, features: int, project: Callable[[np.ndarray], np.ndarray]) -> Points:
-    expected = f"(n, {features})"
-    coordinates = arguments.matrix(points.name, points.coordinates, expected)
-    if coordinates.shape[1] != features:
-        raise ValueError(f"{points.name} has shape {coordinates.shape}; expected {expected}")
-    check_finite(np, points.name, coordinates)
-    with ignoring_overflow():
-        check_no_overflow(np, f"{points.name} on paper holds", project(coordinates))
-    labels = arguments.labels(f"labels of {points.name}", points.labels, len(coordinates))
-    return points._replace(coordinates=coordinates, labels=labels)
+    return max(MARGIN, *(10 + svg.text_width(text) for points in sets for text in points.labels))
 
 
 def project_3d(coordinates: np.ndarray) -> np.ndarray:
-    """Project (n, 3) coordinates to (n, 2) on paper: x to the right, y downwards.
-
-    >>> show(project_3d(np.zeros((1, 3))))
-    [[0 0]]
-    """
+    """Project (n, 3) coordinates to (n, 2) on paper: x to the right, y downwards."""
     x, y, z = coordinates[:, 0], coordinates[:, 1], coordinates[:, 2]
     depth = x * math.cos(AZIMUTH) + y * math.sin(AZIMUTH)
     across = y * math.cos(AZIMUTH) - x * math.sin(AZIMUTH)
     down = depth * math.sin(ELEVATION) - z * math.cos(ELEVATION)
-    on_paper: np.ndarray = UNIT * np.stack([across, down], axis=1)
-    return on_paper
-
-
-def project_2d(coordinates: np.ndarray) -> np.ndarray:
-    """Scale (n, 2) coordinates to (n, 2) on paper: x to the right, y downwards.
-
-    >>> show(project_2d(np.array([[1, 2]])))
-    [[100 -200]]
-    """
-    on_paper: np.ndarray = UNIT * coordinates * np.array([1, -1])
-    return on_paper
-
-
-def _with_origin(project: Callable[[np.ndarray], np.ndarray], origin: np.ndarray) -> Projection:
-    """Return a projection that puts zero at `origin`, (2,), on paper."""
-
-    def to_paper(coordinates: ArrayLike) -> np.ndarray:
-        on_paper: np.ndarray = project(np.asarray(coordinates)) + origin
-        return on_paper
-
-    return to_paper
+    return np.stack([UNIT * across, UNIT * down], axis=1)
 
 
 def _draw_line(start: Iterable[float], end: Iterable[float], **attributes: Any) -> str:
     """Draw a line between two positions on paper, which is faint unless `attributes` differ."""
     path = "M{:.1f} {:.1f}L{:.1f} {:.1f}".format(*start, *end)
     attributes = {"stroke": "currentColor", "stroke_opacity": 0.3, "fill": "none", **attributes}
-    return element("path", d=path, **attributes)
+    return svg.element("path", d=path, **attributes)
 
 
 def _draw_floor(size: Sequence[int], to_paper: Projection) -> list[str]:
@@ -201,11 +161,7 @@ def _draw_floor(size: Sequence[int], to_paper: Projection) -> list[str]:
 
 
 def _draw_axes_3d(axes: Sequence[str], size: Sequence[int], to_paper: Projection) -> list[str]:
-    """Draw the vertical axis, and the names and ticks of all three.
-
-    The ticks of the floor are along its two edges that face the viewer. At the corner where these
-    edges meet, only the front one has a tick.
-    """
+    """Draw the vertical axis, and the names and ticks of all three."""
     vertical = to_paper([(0, 0, z) for z in range(size[2] + 1)])
     front = to_paper([(x, 0, 0) for x in range(size[0] + 1)])
     side = to_paper([(size[0], y, 0) for y in range(size[1] + 1)])
@@ -226,14 +182,7 @@ def _draw_ticks(
     start: int = 0,
     anchor: str = "middle",
 ) -> list[str]:
-    """Write whole numbers from `start` on at an offset from the units of an axis on paper.
-
-    Args:
-        positions: (n, 2) where the units are on paper, from zero on.
-        offset: how far the numbers are to the right and down.
-        start: the first number to write.
-        anchor: which end of a number is at the offset.
-    """
+    """Write whole numbers from `start` on at an offset from the units of an axis, (n, 2)."""
     return [
         _offset_label(position, offset, number(tick), anchor)
         for tick, position in enumerate(positions[start:], start)
@@ -243,35 +192,24 @@ def _draw_ticks(
 def _offset_label(
     position: Iterable[float], offset: tuple[float, float], text: str, anchor: str = "middle"
 ) -> str:
-    """Write a text at an offset, to the right and down, from a position on paper."""
     (x, y), (right, down) = position, offset
-    return label(x + right, y + down, text, anchor)
+    return svg.label(x + right, y + down, text, anchor)
 
 
 def _draw_outlines(sets: Sequence[Points], to_paper: Projection) -> list[str]:
-    outlined_sets = [points for points in sets if points.outlined]
-    return [part for points in outlined_sets for part in _draw_outline(points, to_paper)]
-
-
-def _draw_outline(points: Points, to_paper: Projection) -> list[str]:
     """Draw the faces and edges between points: a triangle or a tetrahedron, for example."""
-    positions = to_paper(points.coordinates)
-    paint = colour(points.role)
-    corners = ["{:.1f} {:.1f}".format(*position) for position in positions]
-    # Overlapping faces add up, so the faces of a solid are fainter than a single triangle.
-    opacity = 0.06 if len(corners) > 3 else 0.12
-    faces = [
-        element("path", d="M" + "L".join(face) + "z", fill=paint, fill_opacity=opacity)
-        for face in combinations(corners, 3)
-    ]
-    edge: dict[str, Any] = {"stroke": paint, "stroke_dasharray": "4 3", "stroke_opacity": 0.7}
-    return faces + [_draw_line(*ends, **edge) for ends in combinations(positions, 2)]
-
-
-def _draw_feet(points: Points, to_paper: Projection) -> list[str]:
-    feet = points.coordinates * np.array([1, 1, 0])
-    ends = zip(to_paper(points.coordinates), to_paper(feet), strict=True)
-    return [_draw_line(*pair, stroke_dasharray="2 2", stroke_opacity=0.6) for pair in ends]
+    body = []
+    for points in [points for points in sets if points.outlined]:
+        positions = to_paper(points.coordinates)
+        paint = svg.colour(points.role)
+        corners = ["{:.1f} {:.1f}".format(*position) for position in positions]
+        # Overlapping faces add up, so the faces of a solid are fainter than a single triangle.
+        fill = {"fill": paint, "fill_opacity": 0.06 if len(corners) > 3 else 0.12}
+        for face in combinations(corners, 3):
+            body.append(svg.element("path", d="M" + "L".join(face) + "z", **fill))
+        edge: dict[str, Any] = {"stroke": paint, "stroke_dasharray": "4 3", "stroke_opacity": 0.7}
+        body += [_draw_line(*ends, **edge) for ends in combinations(positions, 2)]
+    return body
 
 
 def _styles(sets: Sequence[Points]) -> range:
@@ -289,36 +227,30 @@ def _draw_labelled_markers(style: int, points: Points, to_paper: Projection) -> 
     middle_y = positions[:, 1].mean()
     for row, text in enumerate(points.labels):
         x, y = positions[row]
-        is_lower_corner = points.outlined and y > middle_y
         coordinates = ", ".join(map(number, points.coordinates[row]))
-        tooltip = element("title", text_node(f"{text}: {coordinates}"))
+        tooltip = svg.element("title", svg.text_node(f"{text}: {coordinates}"))
         reference = row_reference(points.coordinates[row])
-        right, down, anchor = _label_offset(style, is_lower_corner)
+        is_lower_corner = points.outlined and y > middle_y
+        is_inside = style == 1 and is_lower_corner
+        right, down, anchor = LOWER_CORNER_OFFSET if is_inside else LABEL_OFFSETS[style % 5]
         body += [
             _draw_marker(style, points, x, y, tooltip, data_val=reference),
-            label(x + right, y + down, text, anchor, fill=colour(points.role)),
+            svg.label(x + right, y + down, text, anchor, fill=svg.colour(points.role)),
         ]
     return body
-
-
-def _label_offset(style: int, is_lower_corner: bool) -> tuple[float, float, str]:
-    """Return how far a label is to the right of its point and below it, and its anchor."""
-    if style == 1 and is_lower_corner:
-        return LOWER_CORNER_OFFSET
-    return LABEL_OFFSETS[style % len(LABEL_OFFSETS)]
 
 
 def _draw_marker(
     style: int, points: Points, x: float, y: float, *children: str, **attributes: Any
 ) -> str:
     """Draw a ring, a disc or another shape at (x, y), in the colour of its set."""
-    paint = colour(points.role)
+    paint = svg.colour(points.role)
     shape = SHAPES[style % len(SHAPES)]
     # With these pointer events, the inside of a ring shows the tooltip, too.
     ring = {"fill": "none", "stroke": paint, "pointer_events": "all"}
     look = ring if shape == RING else {"fill": paint}
     place = f"translate({x:.1f} {y:.1f})"
-    return element("path", *children, d=shape, **look, transform=place, **attributes)
+    return svg.element("path", *children, d=shape, **look, transform=place, **attributes)
 
 
 def _draw_legend(sets: Sequence[Points], y: float) -> tuple[list[str], float]:
@@ -327,8 +259,8 @@ def _draw_legend(sets: Sequence[Points], y: float) -> tuple[list[str], float]:
     x = MARGIN / 2
     for style, points in zip(_styles(sets), sets, strict=True):
         body.append(_draw_marker(style, points, x, y))
-        body.append(label(x + 12, y, points.name, "start"))
-        x += 30 + text_width(points.name)
+        body.append(svg.label(x + 12, y, points.name, "start"))
+        x += 30 + svg.text_width(points.name)
     return body, x
 
 
