@@ -184,13 +184,27 @@ each_scale = pytest.mark.parametrize("scale", MATRIX_OF_SCALE)
 
 
 @each_scale
-@given(st.data())
-def test_drawn_matrix_shows_every_number_that_is_not_hidden(scale, data):
+@given(st.data(), st.sampled_from([None, *ROLES]))
+def test_drawn_matrix_shows_numbers_labels_title_and_mark(scale, data, role):
     matrix = data.draw(MATRIX_OF_SCALE[scale])
     hidden = data.draw(arrays(bool, matrix.shape))
-    picture = heatmap(with_step(matrix, "a.S"), scale=scale, hidden=hidden)
+    mark = tuple(data.draw(st.none() | st.integers(0, count - 1)) for count in matrix.shape)
+    rows, columns = (
+        [f"{name} {i}" for i in range(n)]
+        for name, n in zip(("query", "key"), matrix.shape, strict=True)
+    )
+    options = {"rows": "queries", "columns": "keys", "row_labels": rows, "column_labels": columns}
+    options |= {"scale": scale, "hidden": hidden, "role": role, "mark": mark}
+    picture = heatmap(with_step(matrix, "a.S"), "A matrix", **options)
     assert_readable(picture)
     assert_shows_cells(picture, "a.S", matrix, scale, hidden)
+    cells = cells_of(picture, "a.S")
+    assert_labels(picture, cells, rows, columns)
+    assert with_text(picture, "queries")
+    assert with_text(picture, "keys")
+    assert_marks(picture, (cells, mark, role))
+    (title,) = with_text(picture, "A matrix")
+    assert title.attributes["fill"] == colour(role)
 
 
 @each_scale
@@ -202,30 +216,6 @@ def test_matrix_without_printed_numbers_has_tooltips_and_a_scale(scale, data):
     assert_shows_cells(picture, "a.S", matrix, scale)
     assert_scale(picture, matrix, scale)
     assert all(cell.tooltip for cell, *_ in cells_of(picture, "a.S").values() if cell.is_filled)
-
-
-@given(matrices(SCORES))
-def test_rows_and_columns_are_labelled(matrix):
-    row_count, column_count = matrix.shape
-    labels = {
-        "row_labels": [f"query {i}" for i in range(row_count)],
-        "column_labels": [f"key {i}" for i in range(column_count)],
-    }
-    picture = heatmap(with_step(matrix, "a.S"), rows="queries", columns="keys", **labels)
-    assert_readable(picture)
-    assert_labels(picture, cells_of(picture, "a.S"), *labels.values())
-    assert with_text(picture, "queries")
-    assert with_text(picture, "keys")
-
-
-@given(matrices(SCORES), st.sampled_from([None, *ROLES]), st.data())
-def test_title_and_mark_have_the_colour_of_the_role(matrix, role, data):
-    mark = tuple(data.draw(st.none() | st.integers(0, count - 1)) for count in matrix.shape)
-    picture = heatmap(with_step(matrix, "a.S"), "A matrix", role=role, mark=mark)
-    assert_readable(picture)
-    assert_marks(picture, (cells_of(picture, "a.S"), mark, role))
-    (title,) = with_text(picture, "A matrix")
-    assert title.attributes["fill"] == colour(role)
 
 
 @given(arrays(bool, SMALL_SHAPES))
@@ -252,14 +242,6 @@ def test_compact_matrix_of_nine_columns_fits_on_a_phone():
     width, _ = size(picture)
     assert width < 390  # pixels of common phones
     assert all(with_text(picture, word) for word in words)
-
-
-def test_numbers_of_compact_matrix_have_two_decimals():
-    expected = {0.9685: "0.97", 0.0048: "<0.01", -2.217: "−2.22", 0: "0", 0.5: "0.50", 1: "1"}
-    picture = heatmap(with_step([list(expected)], "a.weights"), compact=True)
-    assert_readable(picture)
-    printed = [texts(labels) for _, *labels in cells_of(picture, "a.weights").values()]
-    assert printed == [[text] for text in expected.values()]
 
 
 @pytest.mark.parametrize(
@@ -321,48 +303,29 @@ def assert_shows_product(picture, a, b):
         assert_shows_cells(picture, step, matrix)
 
 
-def test_product_is_right_of_a_and_below_b():
-    picture = drawn_product(A, B)
-    box_a, box_b, box_ab = (box_around(cells_of(picture, step), (None, None)) for step in STEPS)
-    _, top_a, right_a, bottom_a = box_a
-    left_b, _, right_b, bottom_b = box_b
-    left, top, right, bottom = box_ab
-    assert (top_a, bottom_a) == (top, bottom)
-    assert (left_b, right_b) == (left, right)
-    assert right_a < left
-    assert bottom_b < top
-
-
-@pytest.mark.parametrize(("row", "column"), [(0, 0), (0, 1), (1, 0)])
-def test_product_marks_a_row_a_column_and_their_product(row, column):
-    picture = drawn_product(A, B, row=row, column=column, roles=("input", None, "query"))
-    assert_marks(
-        picture,
-        (cells_of(picture, "a.A"), (row, None), "input"),
-        (cells_of(picture, "a.B"), (None, column), None),
-        (cells_of(picture, "a.AB"), (row, column), "query"),
-    )
-    equation = f"row {row + 1} · column {column + 1} = {drawn_number((A @ B)[row, column])}"
-    assert with_text(picture, equation)
-
-
-def test_titles_of_product_are_above_its_matrices_in_the_colours_of_their_roles():
-    names = ("X", "W", "XW")
-    roles = ("input", None, "query")
-    picture = drawn_product(A, B, names=names, roles=roles)
-    for step, name, role in zip(STEPS, names, roles, strict=True):
-        left, top, right, _ = box_around(cells_of(picture, step), (None, None))
-        shapes_above = [shape for shape in with_text(picture, name) if shape.box[3] < top]
-        (title,) = (shape for shape in shapes_above if left < shape.centre[0] < right)
-        assert title.attributes["fill"] == colour(role)
-
-
-def test_rows_of_a_and_columns_of_b_are_numbered_and_the_others_labelled():
+@pytest.mark.parametrize(("row", "column"), [(0, 1), (1, 0)])
+def test_product_is_labelled_and_marks_a_row_a_column_and_their_product(row, column):
+    names, roles = ("X", "W", "XW"), ("input", None, "query")
     labels = ["one", "another one", "three"]
-    picture = drawn_product(A, B, inner_labels=labels)
-    assert_shows_product(picture, A, B)
-    assert_labels(picture, cells_of(picture, "a.A"), rows="12", columns=labels)
-    assert_labels(picture, cells_of(picture, "a.B"), rows=labels, columns="12")
+    options = {"names": names, "roles": roles, "inner_labels": labels}
+    picture = drawn_product(A, B, row=row, column=column, **options)
+    matrices = [cells_of(picture, step) for step in STEPS]
+    box_a, box_b, box = (box_around(cells, (None, None)) for cells in matrices)
+    assert (box_a[1], box_a[3]) == (box[1], box[3])
+    assert (box_b[0], box_b[2]) == (box[0], box[2])
+    assert box_a[2] < box[0]
+    assert box_b[3] < box[1]
+    assert_labels(picture, matrices[0], rows="12", columns=labels)
+    assert_labels(picture, matrices[1], rows=labels, columns="12")
+    marks = [(row, None), (None, column), (row, column)]
+    assert_marks(picture, *zip(matrices, marks, roles, strict=True))
+    assert with_text(
+        picture, f"row {row + 1} · column {column + 1} = {drawn_number((A @ B)[row, column])}"
+    )
+    for (left, top, right, _), name, role in zip((box_a, box_b, box), names, roles, strict=True):
+        above = [shape for shape in with_text(picture, name) if shape.box[3] < top]
+        (title,) = (shape for shape in above if left < shape.centre[0] < right)
+        assert title.attributes["fill"] == colour(role)
 
 
 def test_product_is_described_in_words():
