@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from attention_docs.figures.registry import FIGURES, Draw
 from attention_docs.lookup import StepsOf
-from attention_docs.render.figures.chart import CHART_WIDTH
+from attention_docs.render.figures.chart import CHART_WIDTH, DEPENDS_ON_WIDTH
 
 # The widths of the text for which charts are drawn: on wide screens, and on phones, where
 # drawings may shrink a little.
@@ -34,10 +34,11 @@ def figure_block(name: str, steps_of: StepsOf, add_insert: Callable[[str], str])
 
 def svg_for_each_width(draw: Draw, steps_of: StepsOf) -> str:
     """Return a figure, or two of which the style sheet shows the one that fits the screen."""
+    DEPENDS_ON_WIDTH.set(False)
     wide = draw_for(draw, steps_of, TEXT_WIDTH)
-    narrow = draw_for(draw, steps_of, PHONE_TEXT_WIDTH)
-    if wide == narrow:
+    if not DEPENDS_ON_WIDTH.get():
         return wide
+    narrow = draw_for(draw, steps_of, PHONE_TEXT_WIDTH)
     return f'<div class="for-wide">{wide}</div><div class="for-phone">{narrow}</div>'
 
 

@@ -16,6 +16,8 @@ from attention_docs.render.references import index_in_step, step_name
 WIDTH, HEIGHT = 240, 170
 # The width of a chart with its ticks and names; None for a plot as wide as `WIDTH`.
 CHART_WIDTH: ContextVar[float | None] = ContextVar("CHART_WIDTH", default=None)
+# Whether a drawing has asked for that width, and so differs on a phone.
+DEPENDS_ON_WIDTH: ContextVar[bool] = ContextVar("DEPENDS_ON_WIDTH", default=False)
 MIN_WIDTH = 150  # of a plot in a chart whose width is given
 MIN_HEIGHT_PER_WIDTH = 0.42  # so that the lines of a wide plot do not look flat
 # A chart narrower than this has the names of its lines above the plot, because names on the right
@@ -173,7 +175,12 @@ def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> svg.Htm
 
 def is_narrow() -> bool:
     """Return whether the figure is drawn for the text column of a phone."""
-    return (CHART_WIDTH.get() or NARROW_WIDTH) < NARROW_WIDTH
+    return (chart_width() or NARROW_WIDTH) < NARROW_WIDTH
+
+
+def chart_width() -> float | None:
+    DEPENDS_ON_WIDTH.set(True)
+    return CHART_WIDTH.get()
 
 
 def _right_margin(x: Axis, curves_with_names_at_ends: Sequence[Curve]) -> float:
@@ -189,11 +196,11 @@ def _right_margin(x: Axis, curves_with_names_at_ends: Sequence[Curve]) -> float:
 def _lay_out(name: str, x: Axis, y: Axis, right_margin: float) -> Plot:
     """Return the plot: on the right of the name and ticks of the y axis, and below the title."""
     left_margin = max(map(svg.text_width, y.tick_texts)) + 2 * svg.LINE_HEIGHT
-    chart_width = CHART_WIDTH.get()
-    if chart_width is None:
+    given_width = chart_width()
+    if given_width is None:
         width: float = WIDTH
     else:
-        width = max(MIN_WIDTH, chart_width - left_margin - right_margin)
+        width = max(MIN_WIDTH, given_width - left_margin - right_margin)
     # The title is centred over the plot and may be wider than the plot.
     title_overhang = (svg.text_width(name) - width) / 2
     height = max(HEIGHT, MIN_HEIGHT_PER_WIDTH * width)
