@@ -13,8 +13,8 @@ from attention_docs.dot_product import (
     attention_steps,
     scaled_dot_product_attention,
 )
+from attention_docs.layers import rms_norm, swiglu
 from attention_docs.masks import causal_mask, create_mask, padding_mask, window_mask
-from attention_docs.model.layers import rms_norm, swiglu
 from attention_docs.multi_head import (
     MultiHeadAttention,
     MultiHeadSteps,

@@ -14,8 +14,8 @@ import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.dot_product import AttentionSteps, attention_steps
+from attention_docs.layers import rms_norm, swiglu
 from attention_docs.masks import causal_mask
-from attention_docs.model.layers import rms_norm, swiglu
 from attention_docs.multi_head import merge_heads, split_heads
 from attention_docs.positions import rotary
 

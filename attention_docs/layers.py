@@ -1,4 +1,4 @@
-"""The layers of a Llama block other than attention: RMS norm and SwiGLU."""
+"""The layers of a block of today's models other than attention: RMS norm and SwiGLU."""
 
 from attention_docs.arrays import (
     Array,
