@@ -36,32 +36,38 @@ class AttentionSteps(NamedTuple):
     output: Array
 
 
-def _compute_steps(inputs: Inputs) -> AttentionSteps:
+def _attention(inputs: Inputs) -> AttentionSteps:
     """Compute softmax(Q Kᵀ scale + M) V step by step."""
-    xp, query = inputs.xp, inputs.query
-    key, value = inputs.repeat_kv_heads(inputs.key), inputs.repeat_kv_heads(inputs.value)
-    with ignoring_overflow():
-        scores = query @ xp.matrix_transpose(key)  # (..., m, n)
-        scaled = scores * inputs.scale
-        # Before the softcap, because tanh makes an infinite score finite.
-        check_no_overflow(xp, "the scores of query and key hold", scaled)
-        if inputs.softcap is not None:
-            scaled = inputs.softcap * xp.tanh(scaled / inputs.softcap)
-        masked = _apply_mask(inputs, scaled)
-        weights = _softmax(xp, masked)
-        output = xp.astype(weights @ value, inputs.dtype, copy=False)  # (..., m, d_v)
-        check_no_overflow(xp, "the weighted sums of value hold", output)
+    xp, Q = inputs.xp, inputs.query  # (..., m, d_k)
+    K = inputs.repeat_kv_heads(inputs.key)  # (..., n, d_k)
+    V = inputs.repeat_kv_heads(inputs.value)  # (..., n, d_v)
+    scores = Q @ xp.matrix_transpose(K)  # (..., m, n)
+    scaled = _cap(inputs, scores * inputs.scale)  # (..., m, n)
+    masked = _mask(inputs, scaled)  # (..., m, n)
+    weights = _softmax(xp, masked)  # (..., m, n)
+    output = weights @ V  # (..., m, d_v)
     return AttentionSteps(scores, scaled, masked, weights, output)
 
 
-def _apply_mask(inputs: Inputs, scaled: Array) -> Array:
+def _cap(inputs: Inputs, scaled: Array) -> Array:
+    """Bound the scores s by c tanh(s/c), if there is a softcap c."""
+    cap = inputs.softcap
+    if cap is None:
+        return scaled
+    _check_scores(inputs, scaled)  # now, because tanh makes an infinite score finite
+    return cap * inputs.xp.tanh(scaled / cap)
+
+
+def _check_scores(inputs: Inputs, scaled: Array) -> None:
+    check_no_overflow(inputs.xp, "the scores of query and key hold", scaled)
+
+
+def _mask(inputs: Inputs, scaled: Array) -> Array:
     """Apply the mask and the window: -inf hides a position, a float mask is added."""
     xp, mask = inputs.xp, inputs.attn_mask
     masked = scaled
     if inputs.has_float_mask:
         masked = scaled + xp.astype(mask, scaled.dtype)
-        visible_scores = xp.where(mask == -xp.inf, scaled, masked)
-        check_no_overflow(xp, "the scores with attn_mask added hold", visible_scores)
     elif mask is not None:
         masked = _hide(xp, scaled, mask)
     if inputs.left is not None or inputs.right is not None:
@@ -76,6 +82,24 @@ def _apply_mask(inputs: Inputs, scaled: Array) -> Array:
 def _hide(xp: ModuleType, scores: Array, mask: Array) -> Array:
     """Return the scores with -inf where a boolean mask is False."""
     return xp.where(mask, scores, xp.asarray(-xp.inf, dtype=scores.dtype, device=scores.device))
+
+
+def _compute_steps(inputs: Inputs) -> AttentionSteps:
+    """Compute the steps in the dtype of the inputs, and refuse what overflows in them."""
+    xp, mask = inputs.xp, inputs.attn_mask
+    with ignoring_overflow():
+        steps = _attention(inputs)
+        steps = steps._replace(output=xp.astype(steps.output, inputs.dtype, copy=False))
+        if inputs.softcap is None:
+            _check_scores(inputs, steps.scaled)
+        if inputs.has_float_mask:
+            added = steps.masked
+            if inputs.left is not None or inputs.right is not None:
+                added = _mask(inputs._replace(left=None, right=None), steps.scaled)
+            visible_scores = xp.where(mask == -xp.inf, steps.scaled, added)
+            check_no_overflow(xp, "the scores with attn_mask added hold", visible_scores)
+        check_no_overflow(xp, "the weighted sums of value hold", steps.output)
+    return steps
 
 
 def attention_steps(
