@@ -105,6 +105,6 @@ def test_diagram_lines_follow_forced_colours_and_not_the_chosen_scheme(browser, 
     with Visit(browser, url, scheme="dark", forced_colors="active") as visit:
         visit.page.get_by_title("switch to light").click()
         visit.page.wait_for_selector("body[data-md-color-scheme=default]")
-        line = visit.page.locator(".diagram .lines").first
+        line = visit.page.locator(".diagram .edge path").first
         white = "rgb(255, 255, 255)"  # on the black background that the dark system forces
         assert line.evaluate("e => getComputedStyle(e).stroke") == white
