@@ -48,10 +48,10 @@ def formula_text(tex: str) -> str:
 
     >>> formula_text(r"A = \operatorname{softmax}\left(\frac{Q K^\top}{\sqrt{d_k}}\right)")
     'A = softmax((Q K^T)/sqrt(d_k))'
-    >>> formula_text(r"-\infty \to \from{a.weights[0;1]}{0.4683}, X W_{\text{out}} = \val{a.Q}")
+    >>> formula_text(r"-\infty \to \from{a.weights[0;1]}{0.4683}, X W_{\text{out}} = \table{Q}")
     '- inf → 0.4683, X W_out'
     """
-    text = tex.partition(r"\val{")[0].rstrip("&= ")
+    text = tex.partition(r"\table{")[0].rstrip("&= ")
     text = LINE_BREAK.sub("; ", text)
     text = HIDDEN_ARGUMENT.sub("", text)
     text = unwrap_arguments(text)

@@ -1,29 +1,24 @@
 r"""Typesetting of all formulas with KaTeX, in one Node.js process.
 
 The generator leaves formulas in the HTML as `<span class="arithmatex">\(...\)</span>`, so that the
-search index has no KaTeX markup. A matrix in a displayed formula becomes an HTML table, and KaTeX
-typesets the TeX segments around it.
+search index has no KaTeX markup. A matrix in a displayed formula is the placeholder of an HTML
+table, and KaTeX typesets the TeX segments around it.
 """
 
 import json
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from html import unescape
 from pathlib import Path
 from typing import NamedTuple
 
-import numpy as np
-
-from attention_docs.arrays import Array
 from attention_docs.publish.after.symbols import short_formula
 from attention_docs.publish.cache import files_digest
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.inserts import FORMULA
 from attention_docs.publish.node import run_node
-from attention_docs.publish.page_files import PageFile
 from attention_docs.publish.project import Project
 from attention_docs.render.figures.svg import ROLES
-from attention_docs.render.table import Labels, excerpt, is_large, table
 
 SCRIPT = Path(__file__).with_name("katex.mjs")
 MACROS = {rf"\{role}": rf"\htmlClass{{{role}}}{{#1}}" for role in ROLES}
@@ -31,7 +26,9 @@ MACROS = {rf"\{role}": rf"\htmlClass{{{role}}}{{#1}}" for role in ROLES}
 MACROS[r"\from"] = r"\html@mathml{\htmlData{val=#1}{#2}}{\href{#1}{#2}}"
 MACROS[r"\computed"] = r"\html@mathml{\htmlData{computed=}{#1}}{\href{computed}{#1}}"
 PENDING = re.compile(rf"{FORMULA.pattern}(?P<punctuation>[.,;:?!)]*)", re.DOTALL)
-MATRIX = re.compile(r"\\val\{(?P<reference>[^{}]*)\}(?P<transposed>\^\\top)?")
+MATRIX = re.compile(
+    r"\\table\{(?P<table>[^{}]*)\}(?:\{(?P<details>[^{}]*)\})?(?P<transposed>\^\\top)?"
+)
 TRANSPOSE = '<span class="transposed" role="img" aria-label="transposed">⊤</span>'
 # TeX drops the space of a relation, like =, at the start or end of a formula. The empty groups keep
 # it there in a segment.
@@ -44,10 +41,6 @@ LONGEST_NAME = 12
 SHAPE = re.compile(r"(?:\\(?:q?quad|[,;:])\s*)*(\([^()]*\\times[^()]*\))\s*")
 # At the start of a formula with a long row. It becomes a CSS class, which applies to tables too.
 FOOTNOTE_SIZE = r"\footnotesize"
-ALL_NUMBERS = """\
-<details class="digits"><summary>All <span data-computed>{rows} × {columns}</span> numbers</summary>
-<div class="formula">{table}</div>
-</details>"""
 
 
 class Formula(NamedTuple):
@@ -59,18 +52,12 @@ class Formula(NamedTuple):
     wrapper: tuple[str, str] = ("", "")
 
 
-class LabelledArray(NamedTuple):
-    """A matrix or vector, and the words along its axes."""
-
-    array: Array
-    labels: Labels
-
-
 class Matrix(NamedTuple):
-    """A reference to a matrix in a formula, like `self_attention.Q`."""
+    """Placeholders for the table of a matrix, and for all numbers of a large one."""
 
-    reference: str
-    is_transposed: bool = False
+    table: str
+    details: str
+    is_transposed: bool
 
 
 def parse_pending(pending: re.Match[str]) -> Formula:
@@ -100,16 +87,16 @@ def html_without_katex(formula: Formula) -> str | None:
 def split_at_matrices(formula: Formula) -> list[Formula | Matrix]:
     r"""Split a formula into its matrices and the segments around them.
 
-    >>> formula = Formula(r"Q = \val{toy.Q} \quad (3 \times 2) \quad K = \val{toy.K}", display=True)
+    >>> formula = Formula(r"Q = \table{q} \quad (3 \times 2) \quad K = \table{k}", display=True)
     >>> [segment[0] for segment in split_at_matrices(formula)]
-    ['Q =', 'toy.Q', '(3 \\times 2)', '\\quad K =', 'toy.K']
+    ['Q =', 'q', '(3 \\times 2)', '\\quad K =', 'k']
     """
     tex = formula.tex.removeprefix(FOOTNOTE_SIZE)
     segments: list[Formula | Matrix] = []
     end = 0  # of the last matrix
     for match in MATRIX.finditer(tex):
         segments += split_off_shape(tex[end : match.start()], follows_matrix=end > 0)
-        segments.append(Matrix(match["reference"], bool(match["transposed"])))
+        segments.append(Matrix(match["table"], match["details"] or "", bool(match["transposed"])))
         end = match.end()
     if not segments:
         return [formula]
@@ -161,9 +148,7 @@ def run_katex(
     return {formula: result["html"] for formula, result in zip(formulas, results, strict=True)}
 
 
-def insert(
-    page: str, typeset_formulas: Mapping[Formula, str], look_up: Callable[[str], LabelledArray]
-) -> str:
+def insert(page: str, typeset_formulas: Mapping[Formula, str]) -> str:
     """Replace each pending formula by its HTML."""
 
     def formula_html(pending: re.Match[str]) -> str:
@@ -176,22 +161,21 @@ def insert(
             return keep_together(html, pending["punctuation"])
         is_smaller = formula.tex.startswith(FOOTNOTE_SIZE)
         css_class = "formula with-matrices" + (" smaller" if is_smaller else "")
-        html = segments_html(segments, typeset_formulas, look_up)
-        return f'<{tag} class="{css_class}">{html}</{tag}>{collapsed_tables(segments, look_up)}'
+        html = segments_html(segments, typeset_formulas)
+        details = dict.fromkeys(part.details for part in segments if isinstance(part, Matrix))
+        return f'<{tag} class="{css_class}">{html}</{tag}>{"".join(details)}'
 
     return PENDING.sub(formula_html, page)
 
 
 def segments_html(
-    segments: Sequence[Formula | Matrix],
-    typeset_formulas: Mapping[Formula, str],
-    look_up: Callable[[str], LabelledArray],
+    segments: Sequence[Formula | Matrix], typeset_formulas: Mapping[Formula, str]
 ) -> str:
     """Return the HTML of a formula with matrices; lines break only between its parts."""
 
     def segment_html(segment: Formula | Matrix) -> str:
         if isinstance(segment, Matrix):
-            return matrix_html(segment, look_up(segment.reference))
+            return segment.table + (TRANSPOSE if segment.is_transposed else "")
         html = html_without_katex(segment) or typeset_formulas[segment]
         # Where a shape has no room, a line may break before it.
         return f" {html}" if is_shape(segment) else html
@@ -237,34 +221,3 @@ def keep_together(formula_html: str, punctuation: str) -> str:
     if not punctuation:
         return formula_html
     return f'<span class="together">{formula_html}{punctuation}</span>'
-
-
-def matrix_html(matrix: Matrix, labelled: LabelledArray) -> str:
-    write_table = excerpt if is_large(labelled.array) else table
-    table_html = write_table(labelled.array, matrix.reference, labelled.labels)
-    return table_html + (TRANSPOSE if matrix.is_transposed else "")
-
-
-def collapsed_tables(
-    segments: Sequence[Formula | Matrix], look_up: Callable[[str], LabelledArray]
-) -> str:
-    """Return a table of all numbers for each large matrix, of which a formula has an excerpt."""
-    # Browsers lay out collapsed blocks only when they are opened.
-    html = ""
-    references = [segment.reference for segment in segments if isinstance(segment, Matrix)]
-    for reference in dict.fromkeys(references):
-        array, labels = look_up(reference)
-        if is_large(array):
-            rows, columns = np.atleast_2d(array).shape
-            table_html = table(array, reference, labels)
-            html += ALL_NUMBERS.format(rows=rows, columns=columns, table=table_html)
-    return html
-
-
-def first_pages(pages: Iterable[tuple[PageFile, str]]) -> dict[Formula, PageFile]:
-    """Return the first page that has each formula."""
-    page_of_formula: dict[Formula, PageFile] = {}
-    for page_file, page in pages:
-        for formula in formulas(page):
-            page_of_formula.setdefault(formula, page_file)
-    return page_of_formula

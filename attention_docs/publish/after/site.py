@@ -1,56 +1,47 @@
 """The phase after the generator: turn its output into the published site."""
 
+import gzip
 import re
 import shutil
 from collections.abc import Mapping
 from pathlib import Path
 
-import numpy as np
-
-from attention_docs import examples
-from attention_docs.lookup import look_up, look_up_labels
 from attention_docs.publish import inserts, repository
-from attention_docs.publish.after import (
-    fonts,
-    formulas,
-    layout,
-    names,
-    policy,
-    preload,
-    search,
-    sitemap,
-    styles,
-    tables,
-)
-from attention_docs.publish.after.formulas import Formula, LabelledArray
-from attention_docs.publish.before import live
-from attention_docs.publish.before.pages import Prepared
+from attention_docs.publish.after import fonts, formulas, markup, policy, search, styles, tables
 from attention_docs.publish.page_files import PageFile
 from attention_docs.publish.project import Project
-from attention_docs.render.table import labels_of
 
 SOURCE_MAP = re.compile(r"//# sourceMappingURL=\S+")
+LAST_MODIFIED = re.compile(r"(?<=<lastmod>)[^<]*")
 FORMULA_STYLE_SHEET = "assets/katex/katex.min.css"
 
 
-def finish(site: Path, project: Project, prepared: Prepared) -> None:
-    """Finish a site that the generator has written."""
+def finish(
+    site: Path, project: Project, page_files: Mapping[str, PageFile], html: Mapping[str, str]
+) -> None:
+    """Finish a site that the generator has written.
+
+    Args:
+        page_files: the file of each page, by the path of its Markdown.
+        html: what replaces the placeholders in pages.
+    """
+    # read_text would change line endings, which the hashes of scripts cover.
     pages = {
-        path: inserts.insert(page, prepared.inserts) for path, page in read_pages(site).items()
-    }
-    page_files = {
-        path: page_file
-        for path in pages
-        if (page_file := find_page_file(path, prepared.page_files))
+        path.relative_to(site).as_posix(): inserts.insert(path.read_bytes().decode(), html)
+        for path in site.rglob("*.html")
     }
     typeset = typeset_formulas(project, pages, page_files)
     search.write_index(site, pages, offline=project.offline)
-    pages = complete_pages(pages, typeset, project)
+    for path, page in pages.items():
+        page = search.with_worker(page, offline=project.offline)
+        page = inserts.insert(formulas.insert(page, typeset), html)
+        page = tables.align_numbers(page)
+        page = markup.allow_breaks(page)
+        page = markup.add_classes(page)
+        # Browsers refuse to preload from files.
+        pages[path] = page if project.offline else markup.with_preloads(page)
     write_text(site / FORMULA_STYLE_SHEET, fonts.style_sheet(project, typeset.values()))
-    for name in examples.names():
-        script = live.graph_script(name, project.examples.graph(name))
-        write_text(site / live.FOLDER / f"{name}.js", script)
-    sitemap.set_date(site, repository.commit_day(project.root))
+    set_date_of_sitemap(site, repository.commit_day(project.root))
     if not project.preview:
         remove_unused_files(site)
         pages = styles.remove_unused(site, pages)
@@ -63,48 +54,18 @@ def finish(site: Path, project: Project, prepared: Prepared) -> None:
     project.cache.prune()
 
 
-def read_pages(site: Path) -> dict[str, str]:
-    # read_text would change line endings, which the hashes of scripts cover.
-    return {
-        path.relative_to(site).as_posix(): path.read_bytes().decode()
-        for path in site.rglob("*.html")
-    }
-
-
-def complete_pages(
-    pages: Mapping[str, str], typeset: Mapping[Formula, str], project: Project
-) -> dict[str, str]:
-    """Return the pages with all that the generator left out: formulas, aligned tables and so on."""
-
-    def look_up_matrix(reference: str) -> LabelledArray:
-        array = np.asarray(look_up(reference, project.examples.steps))
-        return LabelledArray(array, labels_of(look_up_labels(reference)))
-
-    completed_pages = {}
-    for path, page in pages.items():
-        page = search.with_worker(page, offline=project.offline)
-        page = formulas.insert(page, typeset, look_up_matrix)
-        page = tables.align_numbers(page)
-        page = names.allow_breaks(page)
-        page = layout.add_classes(page)
-        # Browsers refuse to preload from files.
-        completed_pages[path] = page if project.offline else preload.with_preloads(page)
-    return completed_pages
-
-
-def write_text(path: Path, text: str) -> None:
-    """Write text to a file without changing line endings; create the folder if it is missing."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text.encode())
-
-
-def remove_unused_files(site: Path) -> None:
-    """Remove the theme's source maps, and its search in other languages than English."""
-    for path in site.rglob("*.map"):
-        path.unlink()
-        source = path.with_suffix("")
-        write_text(source, SOURCE_MAP.sub("", source.read_bytes().decode()))
-    shutil.rmtree(site / "assets" / "javascripts" / "lunr")
+def typeset_formulas(
+    project: Project, pages: Mapping[str, str], page_files: Mapping[str, PageFile]
+) -> dict[formulas.Formula, str]:
+    """Typeset the formulas of all pages at once: starting KaTeX takes longer than running it."""
+    first_page: dict[formulas.Formula, PageFile] = {}
+    for path, page in sorted(pages.items()):
+        if page_file := find_page_file(path, page_files):
+            for formula in formulas.formulas(page):
+                first_page.setdefault(formula, page_file)
+    return formulas.typeset(
+        first_page, project, lambda formula: first_page[formula].locate_text(formula.tex)
+    )
 
 
 def find_page_file(path: str, page_files: Mapping[str, PageFile]) -> PageFile | None:
@@ -117,15 +78,29 @@ def find_page_file(path: str, page_files: Mapping[str, PageFile]) -> PageFile | 
     return page_files.get(f"{stem}.md") or page_files.get(f"{stem.removesuffix('/index')}.md")
 
 
-def typeset_formulas(
-    project: Project, pages: Mapping[str, str], page_files: Mapping[str, PageFile]
-) -> dict[Formula, str]:
-    """Typeset the formulas of all pages at once: starting KaTeX takes longer than running it."""
-    page_file_of_formula = formulas.first_pages(
-        (page_files[path], pages[path]) for path in sorted(page_files)
-    )
+def write_text(path: Path, text: str) -> None:
+    """Write text to a file without changing line endings; create the folder if it is missing."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
 
-    def locate(formula: Formula) -> str:
-        return page_file_of_formula[formula].locate_text(formula.tex)
 
-    return formulas.typeset(page_file_of_formula, project, locate)
+def set_date_of_sitemap(site: Path, day: str) -> None:
+    """Set all dates in the sitemap to the day of the last commit, if there is one.
+
+    With the dates of the build, it would not be reproducible.
+    """
+    sitemap = site / "sitemap.xml"
+    if day and sitemap.is_file():
+        content = LAST_MODIFIED.sub(day, sitemap.read_text(encoding="utf-8")).encode()
+        sitemap.write_bytes(content)
+        # A time of 0 makes the archive reproducible.
+        sitemap.with_suffix(".xml.gz").write_bytes(gzip.compress(content, mtime=0))
+
+
+def remove_unused_files(site: Path) -> None:
+    """Remove the theme's source maps, and its search in other languages than English."""
+    for path in site.rglob("*.map"):
+        path.unlink()
+        source = path.with_suffix("")
+        write_text(source, SOURCE_MAP.sub("", source.read_bytes().decode()))
+    shutil.rmtree(site / "assets" / "javascripts" / "lunr")

@@ -5,6 +5,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import NamedTuple
 
+from attention_docs import examples
 from attention_docs.live.library import OPERATIONS
 from attention_docs.publish.cache import files_digest
 from attention_docs.publish.errors import PublishError
@@ -41,13 +42,14 @@ def bundled_scripts(project: Project) -> dict[str, bytes]:
     return {f"assets/{name}.js": script.encode() for name, script in scripts.items()}
 
 
-def graph_script(name: str, graph: str) -> str:
-    """Return a graph as a classic script, because browsers refuse to fetch JSON from a file.
-
-    >>> graph_script("self_attention", '{"nodes":[]}')
-    'attentionDocs.graphs["self_attention"]={"nodes":[]};'
-    """
-    return f'attentionDocs.graphs["{name}"]={graph};'
+def graph_scripts(project: Project) -> dict[str, bytes]:
+    """Return the graphs as classic scripts, because browsers refuse to fetch JSON from a file."""
+    return {
+        f"{FOLDER}/{name}.js": (
+            f'attentionDocs.graphs["{name}"]={project.examples.graph(name)};'.encode()
+        )
+        for name in examples.names()
+    }
 
 
 def check_operations(implemented: Collection[str]) -> None:

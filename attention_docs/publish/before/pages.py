@@ -93,7 +93,7 @@ def read_page_files(project: Project) -> dict[str, PageFile]:
 
 def scripts(project: Project) -> dict[str, bytes]:
     """Return the scripts of the site that MkDocs does not copy from `docs/`, by their paths."""
-    files = {**live.bundled_scripts(project), **sentence_scripts()}
+    files = {**live.bundled_scripts(project), **live.graph_scripts(project), **sentence_scripts()}
     if project.offline:
         files |= assets.worker_shim(project.node_modules)
     return files
@@ -159,7 +159,7 @@ class MarkdownConverter:
         macros: Macros = {
             # A step of an example, rounded: `example.step`. `[0]`, `[:,1]` and `[0,1]` index it,
             # `.shape` is its shape, `.shape[0]` one of its sizes:
-            "val": lambda reference, context: values.value(reference, steps, context),
+            "val": lambda reference, context: values.value(reference, steps, context, add_insert),
             # A wrong number, quoted from a publication:
             "printed": values.printed,
             # Arithmetic on numbers that the text chooses, like `224 - 1`:

@@ -11,8 +11,10 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import Enum
 from fractions import Fraction
 
+import numpy as np
+
 from attention_docs.arrays import Array
-from attention_docs.lookup import StepsOf, look_up
+from attention_docs.lookup import StepsOf, look_up, look_up_labels
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.latex import latex, latex_row, with_reference
 from attention_docs.render.numbers import (
@@ -23,6 +25,7 @@ from attention_docs.render.numbers import (
     with_plural,
 )
 from attention_docs.render.references import element_reference
+from attention_docs.render.table import excerpt, is_large, labels_of, table
 from attention_docs.render.text import as_text
 
 CODE_OR_MATH = re.compile(
@@ -51,6 +54,12 @@ OPERATIONS: dict[type[ast.AST], Callable[..., Fraction | complex]] = {
 }
 
 
+ALL_NUMBERS = """\
+<details class="digits"><summary>All <span data-computed>{rows} × {columns}</span> numbers</summary>
+<div class="formula">{table}</div>
+</details>"""
+
+
 class Context(Enum):
     """Where a macro stands."""
 
@@ -72,7 +81,7 @@ def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> st
         location: returns the location of a 0-based line, for error messages.
 
     >>> from attention_docs import examples
-    >>> macros = {"val": lambda reference, context: value(reference, examples.steps, context)}
+    >>> macros = {"val": lambda ref, context: value(ref, examples.steps, context, str)}
     >>> resolve(r"The first weight is \\val{self_attention.weights[0,0]}.", macros, str)
     'The first weight is <span data-val="self_attention.weights[0,0]">0.0287</span>.'
     """
@@ -160,19 +169,19 @@ def split_fields(argument: str, *names: str) -> list[str]:
     return fields
 
 
-def value(reference: str, steps_of: StepsOf, context: Context) -> str:
+def value(
+    reference: str, steps_of: StepsOf, context: Context, add_insert: Callable[[str], str]
+) -> str:
     r"""Format the value of a reference like `self_attention.weights[0]`.
 
-    A vector or matrix at the top level of a displayed formula stays a macro: `after.formulas` makes
-    it an HTML table, and KaTeX typesets only the TeX around it.
+    A vector or matrix at the top level of a displayed formula is an HTML table, and KaTeX typesets
+    only the TeX around it.
 
     >>> from attention_docs import examples
-    >>> print(value("self_attention.Q.shape", examples.steps, Context.FORMULA))
+    >>> print(value("self_attention.Q.shape", examples.steps, Context.FORMULA, str))
     \from{self_attention.Q.shape}{3 \times 2}
-    >>> print(value("self_attention.weights[0,1]", examples.steps, Context.FORMULA))
+    >>> print(value("self_attention.weights[0,1]", examples.steps, Context.FORMULA, str))
     \from{self_attention.weights[0;1]}{0.4856}
-    >>> print(value("self_attention.Q", examples.steps, Context.TOP))
-    \val{self_attention.Q}
     """
     reference = reference.replace(" ", "")
     array = look_up(reference, steps_of)
@@ -181,8 +190,24 @@ def value(reference: str, steps_of: StepsOf, context: Context) -> str:
     if context is Context.TEXT:
         return format_inline(array, reference)
     if context is Context.TOP and array.ndim in (1, 2):
-        return rf"\val{{{reference}}}"
+        return matrix_macro(array, reference, add_insert)
     return latex_row(array, reference) if array.ndim == 1 else latex(array, reference)
+
+
+def matrix_macro(array: Array, reference: str, add_insert: Callable[[str], str]) -> str:
+    r"""Return TeX like `\table{…}`, whose argument is a placeholder for a matrix.
+
+    Of a large matrix it is an excerpt, and a second argument stands for a table of all numbers.
+    """
+    labels = labels_of(look_up_labels(reference))
+    whole = table(array, reference, labels)
+    if not is_large(array):
+        return rf"\table{{{add_insert(whole)}}}"
+    rows, columns = np.atleast_2d(array).shape
+    part = add_insert(excerpt(array, reference, labels))
+    # Browsers lay out collapsed blocks only when they are opened.
+    details = add_insert(ALL_NUMBERS.format(rows=rows, columns=columns, table=whole))
+    return rf"\table{{{part}}}{{{details}}}"
 
 
 def format_shape(shape: tuple[int, ...], reference: str, context: Context) -> str:

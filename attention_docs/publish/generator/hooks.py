@@ -97,8 +97,8 @@ def on_post_build(config: MkDocsConfig) -> None:
 
 def finish(config: MkDocsConfig) -> None:
     """Run the phase after MkDocs on the site that it has written."""
-    finish_site = import_module("after.site").finish
-    finish_site(Path(config.site_dir), build.project, build.prepared)
+    site, prepared = Path(config.site_dir), build.prepared
+    import_module("after.site").finish(site, build.project, prepared.page_files, prepared.inserts)
 
 
 def import_module(name: str) -> Any:

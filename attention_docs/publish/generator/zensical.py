@@ -36,7 +36,7 @@ def build(root: Path, site: Path) -> None:
         write_input(Path(folder), config, prepared, root)
         run_zensical(Path(folder))
         shutil.move(Path(folder) / "site", site)
-    finish(site, project, prepared)
+    finish(site, project, prepared.page_files, prepared.inserts)
 
 
 def read_config(file: Path) -> dict[str, Any]:

@@ -3,17 +3,15 @@ r"""Formulas, typeset by KaTeX in strict mode, with MathML, roles and tables for
 import re
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 from bs4 import BeautifulSoup
 
 from attention_docs import examples
 from attention_docs.publish.after import formulas
-from attention_docs.publish.after.formulas import Formula, LabelledArray
+from attention_docs.publish.after.formulas import Formula
 from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.latex import latex_name
-from attention_docs.render.table import UNLABELLED
 
 PAGE = r'<p>If <span class="arithmatex">\(a^2 &lt; \query{Q}\)</span> then</p><div class="arithmatex">\[\sqrt{d_k}\]</div>'
 INLINE = Formula(r"a^2 < \query{Q}", display=False)
@@ -41,13 +39,8 @@ def test_every_step_name_can_be_typeset(typeset):
     assert typeset(*names).keys() == set(names)
 
 
-def test_first_pages_maps_formulas_to_the_first_page():
-    first_pages = formulas.first_pages([("one", PAGE), ("two", PAGE)])
-    assert first_pages == {INLINE: "one", DISPLAYED: "one"}
-
-
 def test_insert_replaces_pending_formulas_by_html_and_mathml(typeset):
-    page = formulas.insert(PAGE, typeset(INLINE, DISPLAYED), look_up=None)
+    page = formulas.insert(PAGE, typeset(INLINE, DISPLAYED))
     assert page.count('<math xmlns="http://www.w3.org/1998/Math/MathML"') == 2
     assert page.count("katex-html") == 2
     assert page.count('display="block"') == 1
@@ -86,64 +79,30 @@ def test_mathml_tokens_contain_only_text(typeset):
 
 def test_punctuation_stays_on_the_line_of_its_formula():
     page = r'<p><span class="arithmatex">\(a\)</span>), or <span class="arithmatex">\(b\)</span> c'
-    page = formulas.insert(page, typeset_formulas={}, look_up=None)
+    page = formulas.insert(page, typeset_formulas={})
     (unbreakable,) = BeautifulSoup(page, "html.parser").select(".together")
     assert unbreakable.text == "a),"
 
 
-MATRIX = r'<div class="arithmatex">\[\footnotesize \sqrt{\query{Q}} = \val{toy.Q} \val{toy.K}^\top \quad (2 \times 2)\]</div>'
+MATRICES = r'<div class="arithmatex">\[\footnotesize \sqrt{\query{Q}} = \table{<q>}{<all>} \table{<k>}{<all>}^\top \quad (2 \times 2)\]</div>'
 
 
-@pytest.fixture
-def with_matrices(typeset):
-    """A function that inserts a formula with two matrices of a shape."""
-
-    def with_matrices(*shape):
-        matrix = LabelledArray(np.ones(shape), UNLABELLED)
-        typeset_formulas = typeset(*formulas.formulas(MATRIX))
-        return formulas.insert(MATRIX, typeset_formulas, look_up=lambda _: matrix)
-
-    return with_matrices
-
-
-def test_katex_typesets_only_what_is_before_the_matrices():
-    assert [formula.tex for formula in formulas.formulas(MATRIX)] == [r"\sqrt{\query{Q}} ="]
-
-
-def test_matrix_is_a_table_between_formula_segments(with_matrices):
-    page = BeautifulSoup(with_matrices(2, 2), "html.parser")
+def test_matrices_are_tables_between_formula_segments(typeset):
+    (root,) = formulas.formulas(MATRICES)
+    assert root.tex == r"\sqrt{\query{Q}} ="
+    html = formulas.insert(MATRICES, typeset(root))
+    page = BeautifulSoup(html, "html.parser")
     (unbreakable,) = page.select_one(".formula.smaller").find_all(recursive=False)
     assert unbreakable["class"] == ["together"]
-    root, query, key, transposed, shape = unbreakable.find_all(recursive=False)
-    assert root.select("math msqrt")
-    assert (query.name, query["data-val"]) == ("table", "toy.Q")
-    assert (key.name, key["data-val"]) == ("table", "toy.K")
-    assert transposed["aria-label"] == "transposed"
-    assert shape.text == "(2 × 2)"
-
-
-def test_tables_are_not_hidden_from_screen_readers(with_matrices):
-    page = BeautifulSoup(with_matrices(2, 2), "html.parser")
-    assert not page.select("[aria-hidden] table")
-
-
-def test_large_matrix_is_excerpted_with_details_for_all_of_it(with_matrices):
-    page = BeautifulSoup(with_matrices(5, 9), "html.parser")
-    for tables in (page.select(".with-matrices table"), page.select("details table")):
-        assert [table["data-val"] for table in tables] == ["toy.Q", "toy.K"]
-    for details in page.select("details"):
-        assert details.summary.text == "All 5 × 9 numbers"
-        assert len(details.select("td")) == 5 * 9
-
-
-def test_long_vector_has_details_too(with_matrices):
-    page = BeautifulSoup(with_matrices(50), "html.parser")
-    query, key = page.select("details")
-    assert query.summary.text == key.summary.text == "All 1 × 50 numbers"
+    assert unbreakable.select("math msqrt")
+    around_tables = re.split("<q>|<k>", html)
+    assert '<span class="transposed" role="img" aria-label="transposed">' in around_tables[2]
+    assert around_tables[2].endswith("(2 × 2)</span></div></div><all>")
+    assert "aria-hidden" not in around_tables[1]
 
 
 def test_relation_at_the_end_of_a_segment_keeps_its_spacing(typeset):
-    segment, *_ = formulas.split_at_matrices(Formula(r"Q = \val{toy.Q}", display=True))
+    segment, *_ = formulas.split_at_matrices(Formula(r"Q = \table{q}", display=True))
     spaces_around_equals_sign = typeset(segment)[segment].count('class="mspace"')
     assert spaces_around_equals_sign == 2
 

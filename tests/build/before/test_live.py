@@ -34,8 +34,10 @@ def bundled_script(root, assets):
     return live.bundled_scripts(project)["assets/live.js"].decode()
 
 
-def test_bundle_and_graph_run_as_classic_scripts(root, assets):
-    graph = live.graph_script("self_attention", record_graph("self_attention"))
+def test_bundle_and_graph_run_as_classic_scripts(root, assets, monkeypatch):
+    monkeypatch.setattr(live.examples, "names", lambda: ["self_attention"])
+    project = SimpleNamespace(examples=SimpleNamespace(graph=record_graph))
+    graph = live.graph_scripts(project)["assets/live/self_attention.js"].decode()
     print_steps = "console.log(JSON.stringify(attentionDocs.graphs.self_attention.steps))"
     program = "\n".join([bundled_script(root, assets), graph, print_steps])
     process = node(

@@ -4,9 +4,19 @@ import re
 
 import numpy as np
 import pytest
+from bs4 import BeautifulSoup
 
-from attention_docs.publish.before.values import number, printed, resolve, resolve_caption, value
+from attention_docs.publish.before import values
+from attention_docs.publish.before.values import (
+    Context,
+    number,
+    printed,
+    resolve,
+    resolve_caption,
+    value,
+)
 from attention_docs.publish.errors import PublishError
+from attention_docs.publish.inserts import Inserts
 
 STEPS = {
     "weights": np.array([[0.25, 0.75, 0.0], [1e-9, 0.5, -2.0]]),
@@ -27,9 +37,18 @@ def steps(name):
     return STEPS
 
 
+@pytest.fixture(autouse=True)
+def no_labels(monkeypatch):
+    monkeypatch.setattr(values, "look_up_labels", lambda _: ())
+
+
+def add_table(html):
+    return re.search('data-val=.(.*?)"', html)[1]
+
+
 CAPTIONS = {"good": r"Row \val{toy.row}.", "bad": r"Row \val{toy.rwo}."}
 MACROS = {
-    "val": lambda reference, context: value(reference, steps, context),
+    "val": lambda reference, context: value(reference, steps, context, add_table),
     "printed": printed,
     "number": number,
     "figure": lambda name, _: resolve_caption(CAPTIONS[name], MACROS),
@@ -59,11 +78,11 @@ def without_references(markdown):
         (r"$x = \val{toy.total}$", "$x = 1.5000$"),
         (r"$\val{toy.weights[1,0]}$", r"$1.0 \times 10^{-9}$"),
         (r"$\val{toy.row}$", r"$[\,1 \enspace\allowbreak 0.5000\,]$"),
-        ("$$\nA = \\val{toy.weights}\n$$", "$$\nA = \\val{toy.weights}\n$$"),
+        ("$$\nA = \\val{toy.weights}\n$$", "$$\nA = \\table{toy.weights}\n$$"),
         (r"$(\val{toy.weights.shape})$", r"$(2 \times 3)$"),
-        ("$$\nA = \\val{toy.weights[:,0]}\n$$", "$$\nA = \\val{toy.weights[:,0]}\n$$"),
+        ("$$\nA = \\val{toy.weights[:,0]}\n$$", "$$\nA = \\table{toy.weights[:,0]}\n$$"),
         ("$$\n\\begin{aligned} A &= \\val{toy.row} \\end{aligned}\n$$", "$$\n\\begin{aligned} A &= [\\,1 \\enspace\\allowbreak 0.5000\\,] \\end{aligned}\n$$"),
-        ("$$\n\\left( \\val{toy.weights[:,2]} \\right) \\val{toy.row}\n$$", "$$\n\\left( [\\,0 \\enspace\\allowbreak {-2}\\,] \\right) \\val{toy.row}\n$$"),
+        ("$$\n\\left( \\val{toy.weights[:,2]} \\right) \\val{toy.row}\n$$", "$$\n\\left( [\\,0 \\enspace\\allowbreak {-2}\\,] \\right) \\table{toy.row}\n$$"),
         (r"costs \$5, \val{toy.total} and $y$", r"costs \$5, 1.5000 and $y$"),
         (r"\printed{0.4}", '<s class="printed" title="as printed in the source">0.4</s>'),
         (r"$\printed{0.4}$", r"$\computed{\htmlClass{printed}{0.4}}$"),
@@ -77,6 +96,17 @@ def without_references(markdown):
 )  # fmt: skip
 def test_macros_expand_in_prose_and_formulas_but_not_in_code(markdown, expected):
     assert without_references(resolved(markdown)) == expected
+
+
+@pytest.mark.parametrize(("shape", "size"), [((5, 9), "5 × 9"), ((50,), "1 × 50")])
+def test_large_matrix_is_excerpted_with_details_for_all_of_it(shape, size):
+    inserts = Inserts()
+    tex = value("toy.L", lambda _: {"L": np.ones(shape)}, Context.TOP, inserts.add)
+    assert re.fullmatch(r"\\table\{.*\}\{.*\}", tex)
+    part, details = (BeautifulSoup(html, "html.parser") for html in inserts.values())
+    assert part.table["data-val"] == details.table["data-val"] == "toy.L"
+    assert details.summary.text == f"All {size} numbers"
+    assert len(details.select("td")) == np.prod(shape) > len(part.select("td"))
 
 
 def test_caption_error_is_reported_for_the_figure_macro():
