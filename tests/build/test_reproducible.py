@@ -59,6 +59,7 @@ def build(root, umask, environment):
     return {file.relative_to(site).as_posix(): file.read_bytes() for file in files}
 
 
+@pytest.mark.weekly
 def test_build_is_reproducible_across_environments(repository, repository_copy):
     files = build(repository, 0o022, {"PYTHONHASHSEED": "0"})
     files_of_copy = build(repository_copy, 0o077, OTHER_ENVIRONMENT)

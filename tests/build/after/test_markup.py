@@ -10,7 +10,7 @@ import pytest
 FROM_THE_THEME = ("Attribute “autocomplete” is only", "Bad value “” for attribute “tabindex”")
 
 
-@pytest.mark.thorough
+@pytest.mark.weekly
 def test_nu_checker_reports_only_errors_of_the_theme(site, assets):
     if not shutil.which("java"):
         pytest.skip("Java is missing, and the Nu checker needs it")

@@ -1,4 +1,4 @@
-"""Notebooks: stored without outputs, executed only after changes, and converted to pages."""
+"""Notebooks: stored without outputs, executed once, and converted to pages."""
 
 import json
 import re
@@ -7,21 +7,23 @@ import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from attention_docs.publish import cache
-from attention_docs.publish.before import notebooks
+from attention_docs.publish.before import execution, notebooks
+from attention_docs.publish.before.pages import MarkdownConverter
+from attention_docs.publish.cache import Cache
+from attention_docs.publish.computed import ComputedExamples
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.inserts import Inserts, insert
 from attention_docs.publish.page_files import PageFile
-from tests.conftest import ROOT, link_folder, mkdocs, replace_in_file
+from tests.conftest import ROOT, link_folder
 
 pytestmark = pytest.mark.independent_tests
 
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
-# Only a traceback through MkDocs is an error: a kernel may print another one on shutdown.
-MKDOCS_TRACEBACK = re.compile(r'File ".*[/\\]mkdocs[/\\]')
 each_notebook = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
@@ -40,11 +42,6 @@ def run_hook(path):
     return subprocess.run(command, capture_output=True).returncode
 
 
-@each_notebook
-def test_notebook_is_stored_without_outputs(path, tmp_path):
-    assert run_hook(shutil.copy(path, tmp_path)) == 0
-
-
 def test_hook_clears_outputs(tmp_path):
     notebook = read_notebook(NOTEBOOKS[0])
     code_cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
@@ -57,31 +54,15 @@ def test_hook_clears_outputs(tmp_path):
 
 
 @each_notebook
-def test_notebook_begins_with_its_title(path):
-    assert cell_texts(path, "markdown")[0].startswith("# ")
-
-
-@each_notebook
-def test_notebook_links_to_a_mechanism(path):
-    assert "](../mechanisms/" in "\n".join(cell_texts(path, "markdown"))
-
-
-@each_notebook
-def test_notebook_asserts_what_it_says(path):
-    assert re.search(r"^assert ", "\n".join(cell_texts(path, "code")), re.M)
-
-
-@each_notebook
-def test_cells_of_a_notebook_have_unique_ids(path):
-    ids = [cell["id"] for cell in read_notebook(path)["cells"]]
-    assert len(set(ids)) == len(ids)
-
-
-@each_notebook
-def test_notebook_imports_neither_torch_nor_publish(path):
-    code = "\n".join(cell_texts(path, "code"))
-    assert not re.search(r"^(?:import|from) .*torch", code, re.M)
-    assert "publish" not in code
+def test_notebook_has_the_common_structure_and_no_outputs(path):
+    cells = read_notebook(path)["cells"]
+    texts, code = cell_texts(path, "markdown"), "\n".join(cell_texts(path, "code"))
+    assert not any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
+    assert len({cell["id"] for cell in cells}) == len(cells)
+    assert texts[0].startswith("# ")
+    assert "](../mechanisms/" in "\n".join(texts)
+    assert re.search(r"^assert ", code, re.M)
+    assert not re.search(r"^(?:import|from) .*torch|publish", code, re.M)
 
 
 @each_notebook
@@ -95,12 +76,17 @@ def code_cell(code, *tags, id="one"):
     return {"cell_type": "code", "id": id, "metadata": {"tags": list(tags)}, "source": code}
 
 
+def notebook_file(*cells):
+    """Return the text of a notebook with a title and cells."""
+    title = {"cell_type": "markdown", "id": "title", "metadata": {}, "source": ["# Title"]}
+    notebook = read_notebook(NOTEBOOKS[0])
+    return json.dumps({**notebook, "cells": [title, *cells]})
+
+
 def markdown_page(cells, outputs="", repository=None):
     """Convert a notebook to a page; the outputs belong to the cell with the id "one"."""
     inserts = Inserts()
-    title = {"cell_type": "markdown", "id": "title", "metadata": {}, "source": ["# Title"]}
-    notebook = {"metadata": {"description": "A toy."}, "cells": [title, *cells]}
-    page_file = PageFile("notebooks/toy.ipynb", json.dumps(notebook))
+    page_file = PageFile("notebooks/toy.ipynb", notebook_file(*cells))
     cell_html = f'<div class="jp-CodeCell" id="cell-id=one">{outputs}</div>'
     html = f'<div class="jp-Notebook">{cell_html}</div>'
     return insert(notebooks.markdown_page(page_file, html, repository, inserts.add), inserts)
@@ -180,62 +166,32 @@ def test_package_digest_depends_on_all_modules_but_publish(package):
     assert cache.package_digest(package) != digest
 
 
-SHOW_WEIGHTS = (
-    "from attention_docs import examples, show\nshow(examples.steps('self_attention')['weights'])"
-)
-WEIGHT = "0.0287"  # one of the weights that SHOW_WEIGHTS prints
-EXECUTION_LOG = "Converting notebook (execute=True)"
-
-
 @pytest.fixture
-def notebook_project(one_page_project):
-    """A project with one page and one small notebook."""
-    nav = "  - index.md\n"
-    replace_in_file(one_page_project / "mkdocs.yml", nav, f"{nav}  - notebooks/toy.ipynb\n")
-    write_notebook(one_page_project, SHOW_WEIGHTS)
-    return one_page_project
+def execute(tmp_path, monkeypatch):
+    """A function that executes a notebook with one cell of code, and returns its page."""
+    monkeypatch.setenv("IPYTHONDIR", "")
+    monkeypatch.setenv("JUPYTER_CONFIG_DIR", "")  # both are restored after the test
+    execution.configure_jupyter(tmp_path)
+    (tmp_path / "docs" / "notebooks").mkdir(parents=True)
+    (tmp_path / "attention_docs").mkdir()
+    project = SimpleNamespace(root=tmp_path, cache=Cache(tmp_path / "results"))
+
+    def execute(code):
+        cell = {**code_cell(code), "outputs": [], "execution_count": None}
+        page_file = PageFile("notebooks/toy.ipynb", notebook_file(cell))
+        (tmp_path / page_file.file).write_text(page_file.content, encoding="utf-8")
+        html = execution.notebook_html(page_file, project)
+        return notebooks.markdown_page(page_file, html, None, str)
+
+    return execute
 
 
-def write_notebook(project, code):
-    notebook = read_notebook(NOTEBOOKS[0])
-    notebook["cells"] = [
-        {"cell_type": "markdown", "id": "title", "metadata": {}, "source": ["# Toy\n", "\n", "$a^2$ and [home](../index.md)"]},
-        {**code_cell(code), "outputs": [], "execution_count": None},
-    ]  # fmt: skip
-    path = project / "docs" / "notebooks" / "toy.ipynb"
-    path.parent.mkdir(exist_ok=True)
-    path.write_text(json.dumps(notebook), encoding="utf-8")
-
-
-def build(project):
-    """Build the site, and return the log and the notebook's page."""
-    built = mkdocs(project, "build", "--strict")
-    assert built.returncode == 0, built.stderr
-    page = project / "site" / "notebooks" / "toy" / "index.html"
-    return built.stderr, page.read_text(encoding="utf-8")
-
-
-def build_error(project):
-    """Return what a failing build prints, which must not be a traceback."""
-    built = mkdocs(project, "build", "--strict")
-    assert built.returncode != 0
-    assert not MKDOCS_TRACEBACK.search(built.stderr)
-    return built.stderr
-
-
-def test_notebook_is_executed_again_only_after_a_change(notebook_project):
-    log, first_page = build(notebook_project)
-    assert EXECUTION_LOG in log
-    assert WEIGHT in first_page
-    log, unchanged_page = build(notebook_project)
-    assert EXECUTION_LOG not in log
-    assert unchanged_page == first_page
-    example = notebook_project / "attention_docs" / "examples" / "self_attention.py"
-    replace_in_file(example, "[1, 1, 1, 1]]", "[1, 1, 1, 3]]")
-    log, changed_page = build(notebook_project)
-    assert EXECUTION_LOG in log
-    changed_weight = "0.0033"
-    assert changed_weight in changed_page
+def test_executed_notebook_is_cached(execute, monkeypatch):
+    show_weights = "from attention_docs import examples, show\nshow(examples.steps('self_attention')['weights'])"
+    page = execute(show_weights)
+    assert "0.0287" in page
+    monkeypatch.setattr(execution, "execute", lambda *_: pytest.fail("not cached"))
+    assert execute(show_weights) == page
 
 
 # A kernel that dies at its first start, as if its port were taken.
@@ -254,21 +210,18 @@ launch_new_instance()
 """
 
 
-def test_kernel_that_dies_at_startup_is_restarted(notebook_project):
-    launcher = notebook_project / "ipykernel_launcher.py"
-    launcher.write_text(KERNEL_THAT_DIES_ONCE, encoding="utf-8")
-    write_notebook(notebook_project, "print('Executed')")
-    _, page = build(notebook_project)
-    assert (notebook_project / "has_died").exists()
-    assert "<pre>Executed</pre>" in page
+def test_kernel_that_dies_at_startup_is_restarted(execute, tmp_path, monkeypatch):
+    (tmp_path / "ipykernel_launcher.py").write_text(KERNEL_THAT_DIES_ONCE, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    assert "<pre>Executed</pre>" in execute("print('Executed')")
+    assert (tmp_path / "has_died").exists()
 
 
-def test_printed_pieces_are_joined_into_one_output(notebook_project):
+def test_printed_pieces_are_joined_into_one_output(execute):
     print_in_two_pieces = (
         "import time\nprint('One', end='', flush=True)\ntime.sleep(0.5)\nprint(' line')"
     )
-    write_notebook(notebook_project, print_in_two_pieces)
-    _, page = build(notebook_project)
+    page = execute(print_in_two_pieces)
     assert page.count('class="cell-output"') == 1
     assert "<pre>One line</pre>" in page
 
@@ -276,67 +229,44 @@ def test_printed_pieces_are_joined_into_one_output(notebook_project):
 @pytest.mark.parametrize(
     ("code", "message"),
     [
-        ("one = 1\nassert one + one == 3", "docs/notebooks/toy.ipynb: cell one, line 2: `assert one + one == 3`: AssertionError\n"),
-        ("1 +", "docs/notebooks/toy.ipynb: cell one, line 1: `1 +`: SyntaxError: invalid syntax"),
-        ("import warnings\nwarnings.warn('odd')", "UserWarning: odd warnings.warn('odd')\n"),
+        ("one = 1\nassert one + one == 3", "cell one, line 2: `assert one + one == 3`: AssertionError"),
+        ("1 +", "cell one, line 1: `1 +`: SyntaxError: invalid syntax"),
     ],
-    ids=["assertion", "syntax", "warning"],
+    ids=["assertion", "syntax"],
 )  # fmt: skip
-def test_failing_cell_or_warning_stops_the_build(notebook_project, code, message):
-    write_notebook(notebook_project, code)
-    assert message in build_error(notebook_project)
+def test_failing_cell_stops_the_build(execute, code, message):
+    with pytest.raises(PublishError) as caught:
+        execute(code)
+    assert str(caught.value).startswith(f"docs/notebooks/toy.ipynb: {message}")
 
 
-FAIL_ONCE = """
-import pathlib
-import sys
-
-flag = pathlib.Path({flag!r})
-if not flag.exists():
-    flag.touch()
-    sys.stderr.write("port taken")
-"""
+def test_notebook_that_wrote_to_stderr_is_executed_again(execute, tmp_path):
+    flag = tmp_path / "has_failed"
+    write_once = f"import pathlib, sys\nf = pathlib.Path({str(flag)!r})\nif not f.exists():\n    f.touch()\n    print('port taken', file=sys.stderr)"
+    with pytest.raises(PublishError, match="port taken"):
+        execute(write_once)
+    execute(write_once)
 
 
-def test_notebook_that_wrote_to_stderr_is_executed_again(notebook_project):
-    flag = str(notebook_project / "has_failed")
-    write_notebook(notebook_project, FAIL_ONCE.format(flag=flag))
-    assert "port taken" in build_error(notebook_project)
-    build(notebook_project)
-
-
-# Text in the notebook's file, wrong text that replaces it, and the error message.
+# Text in a notebook's file, wrong text that replaces it, and the error message.
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("# Toy", "```ruby\\n1\\n```", ": cell title, line 1: unknown code language 'ruby'; expected console, mermaid or python\ndocs/notebooks/toy.ipynb: cell title, line 1: the page has no title"),
-        ("# Toy", "# Toy\\n\\n\\\\val{self_attention.Q}", r": cell title, line 3: \val{self_attention.Q}: expected no macros in a notebook"),
-        ("# Toy", "# Toy\\n\\n$\\\\nope$", ": cell title, line 3: "),
-        ('"description"', '"summary"', ": the notebook's metadata has no description\n"),
-        ('"cells":', '\n"cells"', ":2: Expecting ':' delimiter\n"),
+        ("# Title", "```ruby\\n1\\n```", ": cell title, line 1: unknown code language 'ruby'; expected console, mermaid or python\ndocs/notebooks/toy.ipynb: cell title, line 1: the page has no title"),
+        ("# Title", "# Title\\n\\n\\\\val{self_attention.Q}", r": cell title, line 3: \val{self_attention.Q}: expected no macros in a notebook"),
+        ('"description"', '"summary"', ": the notebook's metadata has no description"),
+        ('"cells":', '\n"cells"', ":2: Expecting ':' delimiter"),
     ],
-    ids=["code block and title", "macro", "formula", "description", "JSON"],
+    ids=["code block and title", "macro", "description", "JSON"],
 )  # fmt: skip
-def test_notebook_errors_are_reported_with_their_locations(notebook_project, old, new, message):
-    path = notebook_project / "docs" / "notebooks" / "toy.ipynb"
-    replace_in_file(path, old, new)
-    assert f"docs/notebooks/toy.ipynb{message}" in build_error(notebook_project)
-
-
-def test_notebook_outside_nav_is_executed(notebook_project):
-    omitted = notebook_project / "docs" / "notebooks" / "omitted.ipynb"
-    shutil.copy(notebook_project / "docs" / "notebooks" / "toy.ipynb", omitted)
-    built = mkdocs(notebook_project, "build")
-    assert built.returncode == 0, built.stderr
-    page = notebook_project / "site" / "notebooks" / "omitted" / "index.html"
-    assert WEIGHT in page.read_text(encoding="utf-8")
-
-
-def test_broken_link_in_a_notebook_stops_a_strict_build(notebook_project):
-    write_notebook(notebook_project, "1")
-    path = notebook_project / "docs" / "notebooks" / "toy.ipynb"
-    replace_in_file(path, "index.md", "nowhere.md")
-    assert "nowhere.md" in build_error(notebook_project)
+def test_notebook_errors_are_reported_with_their_locations(assets, tmp_path, old, new, message):
+    project = SimpleNamespace(
+        node_modules=assets, cache=Cache(tmp_path), examples=ComputedExamples(ROOT)
+    )
+    converter = MarkdownConverter(project, [], {})
+    with pytest.raises(PublishError) as caught:
+        converter.check_notebook(PageFile("notebooks/toy.ipynb", notebook_file().replace(old, new)))
+    assert str(caught.value).startswith(f"docs/notebooks/toy.ipynb{message}")
 
 
 def set_repository(project, url):
