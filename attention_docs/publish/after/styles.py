@@ -6,10 +6,11 @@ or if it makes browsers restyle the whole page at each load; a variable is remov
 it. Style sheets that pages link to are named after their content, for caches.
 """
 
-import hashlib
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from pathlib import Path
+
+from attention_docs.publish.cache import digest
 
 # Patterns that begin with a literal make the search through all HTML several times faster.
 NAME_ATTRIBUTES = (
@@ -41,64 +42,36 @@ VARIABLE = re.compile(
 def remove_unused(site: Path, pages: Mapping[str, str]) -> dict[str, str]:
     """Remove unused CSS from a built site, and add a digest to the names of its style sheets.
 
-    With the digest, caches cannot serve an old style sheet.
-
-    Args:
-        site: the folder of the site, with its style sheets and scripts.
-        pages: the HTML of all pages, by path.
-
     Returns:
         The pages with links to the new names. Only those that need the style sheet of API pages
         keep their link to it.
     """
-    scripts = [
-        path.read_text(encoding="utf-8") for pattern in SCRIPTS for path in site.glob(pattern)
-    ]
-    sheets = {path: path.read_text(encoding="utf-8") for path in site.rglob("*.css")}
-    pruned_sheets = used_css(sheets.values(), pages.values(), scripts)
-    new_names: dict[str, str] = {}
-    for path, sheet in zip(sheets, pruned_sheets, strict=True):
-        path.write_text(sheet, encoding="utf-8")
-        # A sheet that no page links is fetched by a script, which expects its old name.
-        is_linked = any(f'/{path.name}"' in page for page in pages.values())
-        if is_linked:
-            new_names[path.name] = rename_after_content(path, sheet)
-    return {path: update_links(page, new_names) for path, page in pages.items()}
-
-
-def used_css(styles: Iterable[str], pages: Collection[str], scripts: Iterable[str]) -> list[str]:
-    """Return each style sheet with only the rules and variables that pages or scripts may use."""
     # Any word of a script may be a class that it sets, or a variable that it reads.
-    script_words = {word for script in scripts for word in WORD.findall(script)}
-    names = script_words | names_in(pages)
-    variables = {name for page in pages for name in USED_VARIABLE.findall(page)}
-    matching = [remove_unmatched_rules(style, names) for style in styles]
-    return remove_unused_variables(matching, script_words | variables)
-
-
-def update_links(page: str, new_names: Mapping[str, str]) -> str:
-    """Replace the names of renamed style sheets in the links of a page.
-
-    The link to the style sheet of mkdocstrings is removed from pages that document no functions,
-    because they have no elements to which its rules apply.
-
-    >>> page = '<link rel="stylesheet" href="../assets/site.css"><h1>Masks</h1>'
-    >>> update_links(page, {"site.css": "site.0a1b2c3d.css"})
-    '<link rel="stylesheet" href="../assets/site.0a1b2c3d.css"><h1>Masks</h1>'
-    """
-    if API_ENTRY_CLASS not in page:
-        page = MKDOCSTRINGS_SHEET.sub("", page)
-    for name, new_name in new_names.items():
-        page = page.replace(f'/{name}"', f'/{new_name}"')
-    return page
-
-
-def rename_after_content(path: Path, sheet: str) -> str:
-    """Add a digest to the name of a style sheet, and return the new name."""
-    digest = hashlib.sha256(sheet.encode()).hexdigest()[:8]
-    new_path = path.with_name(f"{path.stem}.{digest}.css")
-    path.rename(new_path)
-    return new_path.name
+    script_words = {
+        word
+        for pattern in SCRIPTS
+        for path in site.glob(pattern)
+        for word in WORD.findall(path.read_text(encoding="utf-8"))
+    }
+    names = script_words | names_in(pages.values())
+    variables = {name for page in pages.values() for name in USED_VARIABLE.findall(page)}
+    paths = list(site.rglob("*.css"))
+    matching = [used_rules(path.read_text(encoding="utf-8"), names) for path in paths]
+    new_pages = {
+        path: page if API_ENTRY_CLASS in page else MKDOCSTRINGS_SHEET.sub("", page)
+        for path, page in pages.items()
+    }
+    used = remove_unused_variables(matching, script_words | variables)
+    for path, sheet in zip(paths, used, strict=True):
+        path.write_text(sheet, encoding="utf-8")
+        link = f'/{path.name}"'
+        # A sheet that no page links is fetched by a script, which expects its old name.
+        if any(link in page for page in new_pages.values()):
+            new_path = path.with_name(f"{path.stem}.{digest(sheet)[:8]}.css")
+            path.rename(new_path)
+            for page_path, page in new_pages.items():
+                new_pages[page_path] = page.replace(link, f'/{new_path.name}"')
+    return new_pages
 
 
 def names_in(pages: Iterable[str]) -> set[str]:
@@ -107,39 +80,39 @@ def names_in(pages: Iterable[str]) -> set[str]:
     >>> sorted(names_in(['<p class="note large" id="first">']))
     ['first', 'large', 'note']
     """
-    attributes: set[str] = set()
-    for page in pages:
-        for pattern in NAME_ATTRIBUTES:
-            attributes.update(pattern.findall(page))
-    return {name for attribute in attributes for name in attribute.split()}
+    return {
+        name
+        for page in pages
+        for pattern in NAME_ATTRIBUTES
+        for attribute in set(pattern.findall(page))
+        for name in attribute.split()
+    }
 
 
-def remove_unmatched_rules(style: str, names: Set[str]) -> str:
-    """Remove the rules of a style sheet that no element with these classes and ids can match.
-
-    >>> style = ".a, .b { top: 0 } @media print { .b { top: 1px } } p:not(.b) {}"
-    >>> remove_unmatched_rules(style, {"a"})
-    '.a{ top: 0 } p:not(.b) {}'
-    """
-    return "".join(matching_rules(COMMENT.sub("", style), names))
-
-
-def matching_rules(style: str, names: Set[str]) -> Iterator[str]:
-    """Yield the rules that an element with these classes and ids can match.
+def used_rules(style: str, names: set[str]) -> str:
+    """Return the rules of a style sheet that an element with these classes and ids can match.
 
     In a list of selectors, those that cannot match are left out.
+
+    >>> style = ".a, .b { top: 0 } @media print { .b { top: 1px } } p:not(.b) { top: 2px }"
+    >>> used_rules(style, {"a"})
+    '.a{ top: 0 } p:not(.b) { top: 2px }'
     """
-    for selectors, body in rules(style):
+    used = ""
+    for selectors, body in rules(COMMENT.sub("", style)):
         if selectors.lstrip().startswith(("@media", "@supports")):
-            nested_rules = "".join(matching_rules(body, names))
-            if nested_rules:
-                yield f"{selectors}{{{nested_rules}}}"
+            body = used_rules(body, names)
         else:
-            matching = [
-                selector for selector in COMMA.split(selectors) if can_match(selector, names)
-            ]
-            if matching:
-                yield f"{','.join(matching)}{{{body}}}"
+            # A rule that restyles all elements is slow, and the site has a narrower one instead.
+            selectors = ",".join(
+                selector
+                for selector in COMMA.split(selectors)
+                if not RESTYLES_ALL.fullmatch(selector)
+                and names.issuperset(REQUIRED_NAME.findall(OPTIONAL.sub("", selector)))
+            )
+        if selectors and body:
+            used += f"{selectors}{{{body}}}"
+    return used
 
 
 def rules(style: str) -> Iterator[tuple[str, str]]:
@@ -163,18 +136,6 @@ def rules(style: str) -> Iterator[tuple[str, str]]:
                 rule_start = match.end()
 
 
-def can_match(selector: str, names: Set[str]) -> bool:
-    """Whether an element that has no other classes and ids than these can match a selector.
-
-    The answer is also False for a selector that restyles every element of a page while the theme
-    changes colours, because that is slow and the site has a narrower rule instead.
-    """
-    if RESTYLES_ALL.fullmatch(selector):
-        return False
-    required_names = REQUIRED_NAME.findall(OPTIONAL.sub("", selector))
-    return all(name in names for name in required_names)
-
-
 def remove_unused_variables(styles: list[str], used_elsewhere: Set[str]) -> list[str]:
     """Remove the variables that no style sheet uses, unless `used_elsewhere` has their names.
 
@@ -183,11 +144,9 @@ def remove_unused_variables(styles: list[str], used_elsewhere: Set[str]) -> list
     """
     used = used_elsewhere | {name for style in styles for name in USED_VARIABLE.findall(style)}
 
-    def keep_if_used(declaration: re.Match[str]) -> str:
-        return declaration[0] if declaration["name"] in used else ""
-
-    remaining = [VARIABLE.sub(keep_if_used, style) for style in styles]
-    if remaining == styles:
-        return styles
+    remaining = [
+        VARIABLE.sub(lambda variable: variable[0] if variable["name"] in used else "", style)
+        for style in styles
+    ]
     # Removing one variable may orphan another, so repeat.
-    return remove_unused_variables(remaining, used_elsewhere)
+    return styles if remaining == styles else remove_unused_variables(remaining, used_elsewhere)
