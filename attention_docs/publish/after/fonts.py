@@ -20,7 +20,7 @@ from pathlib import Path
 
 from attention_docs.publish.after.symbols import GREEK
 from attention_docs.publish.assets import read_file
-from attention_docs.publish.cache import Cache, files_digest
+from attention_docs.publish.cache import files_digest
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.project import Project
 
@@ -61,13 +61,15 @@ def used_characters(formulas: Iterable[str]) -> dict[str, set[str]]:
     >>> used_characters([f"<math>x</math>{visible_html}"])
     {'KaTeX_Math-Italic': {'a'}, 'KaTeX_Main-Regular': {'<'}}
     """
-    texts: dict[str, str] = {}
+    characters: dict[str, set[str]] = {}
     for formula in formulas:
-        visible_html = formula[formula.index(VISIBLE_HTML) :]
-        for font, text in fonts_and_texts(visible_html):
-            texts[font] = texts.get(font, "") + text
-    characters = {font: visible_characters(text) for font, text in texts.items()}
-    return {font: visible for font, visible in characters.items() if visible}
+        for font, text in fonts_and_texts(formula[formula.index(VISIBLE_HTML) :]):
+            visible = {
+                char for char in html.unescape(text) if unicodedata.category(char) not in INVISIBLE
+            }
+            if visible:
+                characters.setdefault(font, set()).update(visible)
+    return characters
 
 
 def fonts_and_texts(visible_html: str) -> Iterator[tuple[str, str]]:
@@ -82,12 +84,6 @@ def fonts_and_texts(visible_html: str) -> Iterator[tuple[str, str]]:
             font_stack.append(selected_font(tag["attributes"]) or font_stack[-1])
         if tag["text"]:
             yield font_stack[-1], tag["text"]
-
-
-def visible_characters(text: str) -> set[str]:
-    """Return the characters of a text, in HTML, that need a glyph."""
-    characters = set(html.unescape(text))
-    return {char for char in characters if unicodedata.category(char) not in INVISIBLE}
 
 
 @functools.cache
@@ -114,38 +110,26 @@ def style_sheet(project: Project, formulas: Iterable[str]) -> str:
         if name not in characters:
             return ""
         font = read_file(project.node_modules, f"katex/dist/fonts/{name}.woff2")
-        subset = cached_subset(name, font, characters[name], cache)
-        return EMBEDDED_FONT_FACE.format(font_face["descriptors"], subset)
+        text = "".join(sorted(characters[name]))
+        key = hashlib.sha256(font).hexdigest() + text
+        if key not in cache:
+            cache[key] = base64.b64encode(subset_font(name, font, text)).decode()
+        return EMBEDDED_FONT_FACE.format(font_face["descriptors"], cache[key])
 
     return FONT_FACE.sub(embed_subset, read_file(project.node_modules, STYLE).decode())
 
 
-def cached_subset(name: str, font: bytes, characters: set[str], cache: Cache) -> str:
-    """Return a subset of a font in Base64, from the cache if it is there."""
-    text = "".join(sorted(characters))
-    key = hashlib.sha256(font).hexdigest() + text
-    if key not in cache:
-        missing = sorted(characters - supported_characters(font))
-        if missing:
-            raise PublishError(f"{name} has no {', '.join(map(repr, missing))}")
-        cache[key] = base64.b64encode(subset_font(font, text)).decode()
-    return cache[key]
-
-
-def supported_characters(font: bytes) -> set[str]:
-    from fontTools.ttLib import TTFont
-
-    return set(map(chr, TTFont(io.BytesIO(font), lazy=True).getBestCmap() or ()))
-
-
-def subset_font(font: bytes, text: str) -> bytes:
+def subset_font(name: str, font: bytes, text: str) -> bytes:
     """Return a font reduced to the glyphs and layout features of the characters of a text."""
     from fontTools.subset import Options, Subsetter
     from fontTools.ttLib import TTFont
 
+    ttfont = TTFont(io.BytesIO(font), recalcTimestamp=False)
+    missing = sorted(set(text) - set(map(chr, ttfont.getBestCmap() or ())))
+    if missing:
+        raise PublishError(f"{name} has no {', '.join(map(repr, missing))}")
     # Hinting takes half of a small font, and only helps on low-resolution screens.
     options = Options(flavor="woff2", layout_features=["*"], notdef_outline=True, hinting=False)
-    ttfont = TTFont(io.BytesIO(font), recalcTimestamp=False)
     subsetter = Subsetter(options)
     subsetter.populate(text=text)
     subsetter.subset(ttfont)

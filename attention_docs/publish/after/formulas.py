@@ -119,33 +119,25 @@ def typeset(
     digest = files_digest(SCRIPT, katex / "package.json")
     cache = project.cache.with_version("formulas", digest, repr(MACROS))
     uncached = [formula for formula in formulas if repr(formula) not in cache]
-    for formula, formula_html in run_katex(uncached, katex, locate).items():
-        cache[repr(formula)] = formula_html
+    if uncached:
+        items = [
+            {"tex": formula.tex.join(formula.wrapper), "display": formula.display}
+            for formula in uncached
+        ]
+        request = json.dumps({"macros": MACROS, "formulas": items})
+        module = katex / "dist" / "katex.mjs"
+        output = run_node(SCRIPT, module, input=request, error_prefix="KaTeX failed: ")
+        results = dict(zip(uncached, json.loads(output), strict=True))
+        errors = [
+            f"{locate(formula)}: formula {formula.tex!r}: {result['error']}"
+            for formula, result in results.items()
+            if "error" in result
+        ]
+        if errors:
+            raise PublishError("\n".join(errors))
+        for formula, result in results.items():
+            cache[repr(formula)] = result["html"]
     return {formula: cache[repr(formula)] for formula in formulas}
-
-
-def run_katex(
-    formulas: list[Formula], katex: Path, locate: Callable[[Formula], str]
-) -> dict[Formula, str]:
-    """Typeset formulas in one Node.js process, and return the HTML of each."""
-    if not formulas:
-        return {}
-    items = [
-        {"tex": formula.tex.join(formula.wrapper), "display": formula.display}
-        for formula in formulas
-    ]
-    request = {"macros": MACROS, "formulas": items}
-    module = katex / "dist" / "katex.mjs"
-    output = run_node(SCRIPT, module, input=json.dumps(request), error_prefix="KaTeX failed: ")
-    results = json.loads(output)
-    errors = [
-        f"{locate(formula)}: formula {formula.tex!r}: {result['error']}"
-        for formula, result in zip(formulas, results, strict=True)
-        if "error" in result
-    ]
-    if errors:
-        raise PublishError("\n".join(errors))
-    return {formula: result["html"] for formula, result in zip(formulas, results, strict=True)}
 
 
 def insert(page: str, typeset_formulas: Mapping[Formula, str]) -> str:
@@ -158,7 +150,8 @@ def insert(page: str, typeset_formulas: Mapping[Formula, str]) -> str:
             html = html_without_katex(formula)
             if not html:
                 html = f'<{tag} class="formula">{typeset_formulas[formula]}</{tag}>'
-            return keep_together(html, pending["punctuation"])
+            punctuation = pending["punctuation"]
+            return f'<span class="together">{html}{punctuation}</span>' if punctuation else html
         is_smaller = formula.tex.startswith(FOOTNOTE_SIZE)
         css_class = "formula with-matrices" + (" smaller" if is_smaller else "")
         html = segments_html(segments, typeset_formulas)
@@ -180,8 +173,20 @@ def segments_html(
         # Where a shape has no room, a line may break before it.
         return f" {html}" if is_shape(segment) else html
 
+    # Not between a name, its matrices and their shape.
+    parts: list[list[Formula | Matrix]] = []
+    for segment in segments:
+        last = parts[-1][-1] if parts else None
+        if isinstance(segment, Matrix):
+            stays_with_last = isinstance(last, Matrix) or (last and is_name(last))
+        else:
+            stays_with_last = isinstance(last, Matrix) and is_shape(segment)
+        if stays_with_last:
+            parts[-1].append(segment)
+        else:
+            parts.append([segment])
     html = ""
-    for part in unbreakable_parts(segments):
+    for part in parts:
         part_html = "".join(map(segment_html, part))
         # A <div>, because a <span> may not have a table in it. A line may break before it.
         has_matrix = any(isinstance(segment, Matrix) for segment in part)
@@ -189,35 +194,12 @@ def segments_html(
     return html
 
 
-def unbreakable_parts(segments: Sequence[Formula | Matrix]) -> list[list[Formula | Matrix]]:
-    """Split a formula where a line may break: not between a name, its matrices and their shape."""
-    parts: list[list[Formula | Matrix]] = []
-    for segment in segments:
-        last = parts[-1][-1] if parts else None
-        if isinstance(segment, Matrix):
-            stays_with_last = isinstance(last, Matrix) or is_name(last)
-        else:
-            stays_with_last = isinstance(last, Matrix) and is_shape(segment)
-        if stays_with_last:
-            parts[-1].append(segment)
-        else:
-            parts.append([segment])
-    return parts
-
-
-def is_name(segment: Formula | None) -> bool:
+def is_name(segment: Formula) -> bool:
     r"""Whether a segment is a short name with an equals sign, like `\quad W_Q =`."""
-    text = COMMAND.sub("", segment.tex) if segment else ""
+    text = COMMAND.sub("", segment.tex)
     return text.endswith("=") and len(text) <= LONGEST_NAME
 
 
 def is_shape(segment: Formula) -> bool:
     r"""Whether a segment is the shape of a matrix, like `(5 \times 2)`."""
     return bool(SHAPE.fullmatch(segment.tex))
-
-
-def keep_together(formula_html: str, punctuation: str) -> str:
-    """Prevent a line break between a formula and the punctuation after it."""
-    if not punctuation:
-        return formula_html
-    return f'<span class="together">{formula_html}{punctuation}</span>'

@@ -91,7 +91,10 @@ def searchable_sections(sections: Iterable[Section], pages: Mapping[str, str]) -
         terms = list(definitions(url, html))
         # The terms become sections of their own, so the beginning need not repeat them.
         text = "" if terms else section["text"]
-        yield with_keywords({**section, "text": text}, page_title, description(html))
+        description = DESCRIPTION.search(html)
+        yield with_keywords(
+            {**section, "text": text}, page_title, description[1] if description else ""
+        )
         for term in terms:
             yield with_keywords(term, page_title)
 
@@ -100,19 +103,8 @@ def with_keywords(section: Section, page_title: str, page_description: str = "")
     """Add a ranking weight and keywords; a page's first section has the page's description, too."""
     section_synonyms = synonyms(f"{section['title']} {page_description}")
     keywords = " ".join(filter(None, (page_title, page_description, section_synonyms)))
-    return {**section, "keywords": keywords, "boost": ranking_weight(section["location"])}
-
-
-def ranking_weight(location: str) -> float:
-    """Return the factor by which the search multiplies the score of a section.
-
-    >>> ranking_weight("course/scores/#the-root"), ranking_weight("about/")
-    (1.5, 1.0)
-    """
-    for start, boost in BOOSTS.items():
-        if location.startswith(start):
-            return boost
-    return 1.0
+    boosts = (BOOSTS[start] for start in BOOSTS if section["location"].startswith(start))
+    return {**section, "keywords": keywords, "boost": next(boosts, 1.0)}
 
 
 def definitions(url: str, html: str) -> Iterator[Section]:
@@ -129,12 +121,6 @@ def definitions(url: str, html: str) -> Iterator[Section]:
             "title": TAG.sub("", match["term"]),
             "text": TAG.sub("", text),
         }
-
-
-def description(html: str) -> str:
-    """Return the content of a page's `<meta name="description">`."""
-    match = DESCRIPTION.search(html)
-    return match[1] if match else ""
 
 
 def write_json(path: Path, content: Any) -> None:

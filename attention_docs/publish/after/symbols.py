@@ -86,6 +86,8 @@ def short_formula(tex: str) -> str | None:
     ('<span class="symbols"><i>d<sub>k</sub></i> = −0.5</span>', None)
     >>> short_formula(r"\from{course_scale.scores[0;1]}{-0.5000}")
     '<span data-val="course_scale.scores[0,1]">−0.5000</span>'
+    >>> short_formula(r"\from{course_values.V.shape}{5 \times 2}")
+    '<span data-val="course_values.V.shape">5 × 2</span>'
     >>> short_formula(r"d_k = \computed{64}")
     '<span class="symbols"><i>d<sub>k</sub></i> = <span data-computed>64</span></span>'
     """
@@ -108,24 +110,16 @@ def token_html(match: re.Match[str], html_before: str) -> str:
         letter = GREEK.get(match["letter"], match["letter"])
         return f"<i{css_class}>{letter}{subscript(match)}</i>"
     if match["computed"]:
-        return computed_html(match["computed"], match["reference"])
+        digits = match["computed"].replace("-", "−").replace("{,}", ",").replace(r" \times ", " × ")
+        # TeX has ";" in references, because "," would separate attributes in \htmlData.
+        reference = match["reference"]
+        attribute = f'data-val="{reference.replace(";", ",")}"' if reference else "data-computed"
+        return f"<span {attribute}>{digits}</span>"
     if match["minus"]:
         # Signs such as = end in a space.
         is_unary = not html_before or html_before[-1] in "(/" or html_before[-1].isspace()
         return "−" if is_unary else " − "
     return match["number"] or match["words"] or SIGNS[match["sign"]]
-
-
-def computed_html(tex: str, reference: str | None) -> str:
-    r"""Return a computed number or shape as HTML, with its reference if it has one.
-
-    >>> computed_html(r"5 \times 2", "course_values.V.shape")
-    '<span data-val="course_values.V.shape">5 × 2</span>'
-    """
-    digits = tex.replace("-", "−").replace("{,}", ",").replace(r" \times ", " × ")
-    # TeX has ";" in references, because "," would separate attributes in \htmlData.
-    attribute = f'data-val="{reference.replace(";", ",")}"' if reference else "data-computed"
-    return f"<span {attribute}>{digits}</span>"
 
 
 def subscript(match: re.Match[str]) -> str:

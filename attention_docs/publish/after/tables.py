@@ -1,5 +1,6 @@
 """Numbers in the columns of tables, aligned at the decimal point."""
 
+import itertools
 import re
 from collections.abc import Sequence
 from html import unescape
@@ -16,7 +17,7 @@ PADDING = '<span class="padding" aria-hidden="true">{}</span>'
 
 
 def align_numbers(page: str) -> str:
-    """Align the columns of numbers in the tables of a page.
+    """Align the columns of numbers in the tables of a page that have no merged cells.
 
     >>> page = "<table><tr><th>n</th></tr><tr><td>1</td></tr><tr><td>0.25</td></tr></table>"
     >>> print(align_numbers(page).replace("<tr>", "\\n<tr>"))  # doctest: +ELLIPSIS
@@ -25,27 +26,21 @@ def align_numbers(page: str) -> str:
     <tr><td style="text-align: right;">1<span class="padding"...>.00</span></td></tr>
     <tr><td style="text-align: right;">0.25</td></tr></table>
     """
-    return TABLE.sub(lambda table: align_table(table[0]), page)
 
+    def align_table(table: re.Match[str]) -> str:
+        rows = [
+            [text_of(cell["content"]) for cell in CELL.finditer(row)]
+            for row in ROW.findall(table[0])
+        ]
+        has_merged_cells = len({len(row) for row in rows}) != 1
+        if has_merged_cells:
+            return table[0]
+        columns = zip(*rows[1:], strict=True)  # without the header
+        # The cells of a table are in the order of its rows.
+        widths = itertools.cycle([decimal_width(column) for column in columns])
+        return CELL.sub(lambda cell: align_cell(cell, next(widths)), table[0])
 
-def align_table(table: str) -> str:
-    """Align the columns of numbers in one table, unless it has merged cells."""
-    rows = [row_texts(row) for row in ROW.findall(table)]
-    has_merged_cells = len({len(row) for row in rows}) != 1
-    if has_merged_cells:
-        return table
-    columns = zip(*rows[1:], strict=True)  # without the header
-    widths = [decimal_width(column) for column in columns]
-
-    def align_row(row: re.Match[str]) -> str:
-        remaining_widths = iter(widths)
-        return CELL.sub(lambda cell: align_cell(cell, next(remaining_widths)), row[0])
-
-    return ROW.sub(align_row, table)
-
-
-def row_texts(row: str) -> list[str]:
-    return [text_of(cell["content"]) for cell in CELL.finditer(row)]
+    return TABLE.sub(align_table, page)
 
 
 def text_of(content: str) -> str:
