@@ -47,10 +47,11 @@ NOT_IN_MINIMAL_INSTALL = ("array_api_strict", "cupy", "jax", "ml_dtypes", "torch
 
 
 def pytest_addoption(parser):
-    """Add an option for each thing that must not be missing, and one for quick runs."""
+    """Add an option for each thing that must not be missing, and for quick and complete runs."""
     for option in ("browser", "torch", "gpu"):
         parser.addoption(f"--{option}", action="store_true", help=f"fail where {option} is missing")
     parser.addoption("--quick", action="store_true", help="only fast tests that need no built site")
+    parser.addoption("--weekly", action="store_true", help="also tests that CI runs once a week")
 
 
 def pytest_configure(config):
@@ -64,25 +65,25 @@ def pytest_configure(config):
 
 @pytest.hookimpl(trylast=True)  # after -k and -m, so that the skipped representative is kept
 def pytest_collection_modifyitems(config, items):
-    """Deselect tests that --quick or a missing library rules out, and sort the others."""
+    """Deselect tests that the options or a missing library rule out, and sort the others."""
     selected = [item for item in items if not (config.getoption("quick") and is_slow(item))]
-    for library, (_, option) in OPTIONAL.items():
+    if not config.getoption("weekly"):
+        weekly = [item for item in selected if item.get_closest_marker("weekly")]
+        selected = skip_all_as_one(selected, weekly, f"--weekly runs {len(weekly)} tests more")
+    for library, (name, option) in OPTIONAL.items():
         if not config.getoption(option) and importlib.util.find_spec(library) is None:
-            selected = skip_all_as_one(selected, library)
+            dependent = [item for item in selected if needs(item, library)]
+            reason = f"{name} is missing, and with it {len(dependent)} tests that need it"
+            selected = skip_all_as_one(selected, dependent, reason)
     config.hook.pytest_deselected(items=set(items) - set(selected))
     items[:] = slowest_files_first(selected)
 
 
-def skip_all_as_one(items, library):
-    """Return the tests that do not need a missing library, and one that stands for the others."""
-    dependent = [item for item in items if needs(item, library)]
-    if not dependent:
-        return items
-    display_name, _ = OPTIONAL[library]
-    reason = f"{display_name} is missing, and with it {len(dependent)} tests that need it"
-    representative = dependent.pop(0)
-    representative.add_marker(pytest.mark.skip(reason=reason))
-    deselected = set(dependent)
+def skip_all_as_one(items, skipped, reason):
+    """Return tests without the skipped ones, except the first, which prints the reason."""
+    for representative in skipped[:1]:
+        representative.add_marker(pytest.mark.skip(reason=reason))
+    deselected = set(skipped[1:])
     return [item for item in items if item not in deselected]
 
 
@@ -112,8 +113,9 @@ def pytest_terminal_summary(terminalreporter, config):
 
 
 def is_slow(item):
-    """Whether --quick deselects a test: it is thorough, or needs the npm packages."""
-    return "assets" in item.fixturenames or item.get_closest_marker("thorough") is not None
+    """Whether --quick deselects a test: it has a mark that says so, or needs the npm packages."""
+    marks = {mark.name for mark in item.iter_markers()}
+    return "assets" in item.fixturenames or bool(marks & {"thorough", "weekly"})
 
 
 def slowest_files_first(items):
