@@ -20,7 +20,6 @@ from attention_docs.diagnosis import recipe
 from attention_docs.diagnosis.recipe import Call, LayerCall
 from attention_docs.dot_product import AttentionSteps, attention_steps
 from attention_docs.examples import distinct_sizes
-from attention_docs.masks import causal_mask
 
 # Bits of each dtype's significand, the leading one included; the finest dtype is first.
 SIGNIFICAND_BITS = {"float64": 53, "float32": 24, "float16": 11, "bfloat16": 8}
@@ -128,7 +127,7 @@ def attention_options(call: Call) -> dict[str, Any]:
     is_causal = call.is_causal
     if mask is not None and is_causal:  # `attention_steps` takes only one of the two
         is_causal = False
-        visible = causal_mask(call.query.shape[-2], call.key.shape[-2])
+        visible = np.tri(*score_shape(call)[-2:], dtype=bool)
         mask = np.where(visible, mask, -np.inf) if call.mask is None else mask & visible
     return {
         "attn_mask": mask,
@@ -350,7 +349,7 @@ def mask_calls(example: Call, square: Call, batch: Call) -> dict[str, Call]:
     return {
         "boolean_mask": with_mask(example, start=4),
         "boolean_mask_square": masked_square,
-        "causal_mask": replace(example, mask=causal_mask(*shape)),
+        "causal_mask": replace(example, mask=np.tri(*shape, dtype=bool)),
         "mask_per_sequence": replace(batch, mask=irregular_mask(b, 1, m, n, start=6)),
         "mask_per_head": replace(batch, mask=irregular_mask(b, h, m, n, start=7)),
         "float_mask": replace(example, bias=bias),

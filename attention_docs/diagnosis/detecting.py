@@ -52,7 +52,9 @@ def detect(worker: Worker) -> Interface:
         fitting_attempts = [attempt for attempt in attempts if not attempt.problem]
         if fitting_attempts:
             best = min(fitting_attempts, key=rank)
-            return detect_mask(worker, best._replace(interface=detect_causality(best)))
+            return detect_mask(
+                worker, best._replace(interface=detect_causality_and_precision(best))
+            )
         failed_attempts += attempts
     raise LoadError(describe_failed_attempts(worker.target, failed_attempts))
 
@@ -181,7 +183,7 @@ def causal_case(case: Case) -> Case:
     )
 
 
-def detect_causality(attempt: Attempt) -> Interface:
+def detect_causality_and_precision(attempt: Attempt) -> Interface:
     """Return the interface with its precision, and always causal if that explains the outcome."""
     case, outcome, interface, _ = attempt
     # A function that has an argument for a causal mask is not always causal.

@@ -69,25 +69,27 @@ def to_numpy(result: Any) -> Array:
         raise UnsupportedError(str(error)) from None
 
 
-def torch_gradients(
-    function: Callable[..., Any], arguments: dict[str, Any], names: list[str], upstream: Any
+def gradients(
+    library: str,
+    function: Callable[..., Any],
+    arguments: dict[str, Any],
+    names: list[str],
+    upstream: Any,
 ) -> dict[str, Any]:
-    """Return the gradients of `sum(output * upstream)`, computed by PyTorch, by argument."""
-    tensors = {name: arguments[name].requires_grad_() for name in names}
-    (function(**arguments) * upstream).sum().backward()
-    detached = [name for name, tensor in tensors.items() if tensor.grad is None]
-    if detached:
-        raise ValueError(f"the gradient of {' and '.join(detached)} is lost: it is detached")
-    return {name: tensor.grad for name, tensor in tensors.items()}
-
-
-def jax_gradients(
-    function: Callable[..., Any], arguments: dict[str, Any], names: list[str], upstream: Any
-) -> dict[str, Any]:
-    """Return the gradients of `sum(output * upstream)`, computed by JAX, by argument."""
+    """Return the gradients of `sum(output * upstream)` by the names of these arguments."""
+    variables = {name: arguments[name] for name in names}
+    if library == "torch":
+        for tensor in variables.values():
+            tensor.requires_grad_()
+        (function(**arguments) * upstream).sum().backward()
+        detached = [name for name, tensor in variables.items() if tensor.grad is None]
+        if detached:
+            raise ValueError(f"the gradient of {' and '.join(detached)} is lost: it is detached")
+        return {name: tensor.grad for name, tensor in variables.items()}
+    if library != "jax":
+        raise UnsupportedError("its library has no gradients")
     jax = importlib.import_module("jax")
     constants = {name: value for name, value in arguments.items() if name not in names}
-    variables = {name: arguments[name] for name in names}
     gradient = jax.grad(lambda x: (function(**x, **constants) * upstream).sum())
     results: dict[str, Any]
     try:
@@ -96,9 +98,6 @@ def jax_gradients(
         results = gradient(variables)
     return results
 
-
-# For each library with automatic differentiation, the function that computes gradients.
-GRADIENTS = {"torch": torch_gradients, "jax": jax_gradients}
 
 # Parts of a submodule's name that do not tell which projection it is: `q_proj` and `to_q` are Q.
 COMMON_AFFIXES = re.compile(r"proj(ection)?|linear|lin|layer|dense|weights?|^to|^w|[\d._]")

@@ -232,7 +232,11 @@ def infer_libraries(function: Callable[..., Any]) -> tuple[str, ...]:
     namespace = module_globals or vars(sys.modules[type(function).__module__])
     used_values = [namespace.get(name) for name in names_in_code(function, namespace)]
     used_values += [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
-    packages = [top_level_package(value) for value in (*used_values, *namespace.values())]
+    modules = (
+        value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", None)
+        for value in (*used_values, *namespace.values())
+    )
+    packages = [name.partition(".")[0] for name in modules if isinstance(name, str)]
     candidates = dict.fromkeys(name for name in (*packages, "numpy") if name in LIBRARIES)
     return tuple(name for name in candidates if importlib.util.find_spec(name))
 
@@ -253,9 +257,3 @@ def names_in_code(function: Any, namespace: Mapping[str, Any], depth: int = 2) -
         for name in list(names):
             names += names_in_code(namespace[name], namespace, depth - 1)
     return list(dict.fromkeys(names))
-
-
-def top_level_package(value: Any) -> str:
-    """Return the package that a value belongs to, such as `torch`; "" if it has none."""
-    name = value.__name__ if isinstance(value, ModuleType) else getattr(value, "__module__", "")
-    return name.partition(".")[0] if isinstance(name, str) else ""

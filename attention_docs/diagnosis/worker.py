@@ -376,8 +376,6 @@ def gradients(
         raise UnsupportedError("its arguments hold more than one array")
     if interface.is_required("out"):
         raise UnsupportedError("it writes its output into an argument")
-    if library not in libraries.GRADIENTS:
-        raise UnsupportedError("its library has no gradients")
     their_names = {name: interface.names[name] for name in ("query", "key", "value")}
 
     def compute_output(**keywords: Any) -> Any:
@@ -387,8 +385,8 @@ def gradients(
     assert not isinstance(case.call, LayerCall)
     upstream_values = calling.to_layout(output_gradient(case.call), interface.output_layout)
     upstream = to_argument(upstream_values, case, library, case.dtype or interface.dtype)
-    results = libraries.GRADIENTS[library](
-        compute_output, arguments, list(their_names.values()), upstream
+    results = libraries.gradients(
+        library, compute_output, arguments, list(their_names.values()), upstream
     )
     return {
         ours: calling.from_layout(libraries.to_numpy(results[theirs]), interface.layout)

@@ -52,11 +52,6 @@ def test_outputs_of_mistakes_are_unique():
         name_by_outputs[outputs] = mistake.name
 
 
-def test_names_are_unique():
-    names = [*(mistake.name for mistake in MISTAKES), *CONVENTIONS]
-    assert len(set(names)) == len(names)
-
-
 def test_summaries_are_unique():
     assert len({mistake.summary for mistake in MISTAKES}) == len(MISTAKES)
 

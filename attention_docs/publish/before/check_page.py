@@ -144,23 +144,19 @@ def cases_table() -> str:
 
 
 def mistakes_table() -> str:
-    """Return a collapsed table of the catalogue, with an anchor for each mistake."""
-    header = ["| mistake | the line that fixes it |", "| --- | --- |"]
-    rows = [mistake_row(mistake) for mistake in MISTAKES]
+    """Return a collapsed table of the catalogue, with current and former anchors of mistakes."""
+    lines = ["| mistake | the line that fixes it |", "| --- | --- |"]
+    for mistake in MISTAKES:
+        anchors = [mistake.anchor]
+        if mistake.anchor in FORMER_ANCHORS:
+            anchors.append(FORMER_ANCHORS[mistake.anchor])
+        targets = "".join(f'<span id="{anchor}"></span>' for anchor in anchors)
+        summary = f"[{mistake.summary}]({mistake.section})" if mistake.section else mistake.summary
+        lines.append(f"| {targets}{summary} | `{mistake.fix}` |")
     title = f"The {computed_span(str(len(MISTAKES)))} mistakes, and the line that fixes each"
-    return collapsed_note(title, header + rows)
+    return collapsed_note(title, lines)
 
 
 def collapsed_note(title: str, lines: list[str]) -> str:
     """Return lines of Markdown as a note that unfolds when its title is clicked."""
     return "\n".join([f'??? note "{title}"', "", *(f"    {line}" for line in lines)])
-
-
-def mistake_row(mistake: Mistake) -> str:
-    """Return the table row of a mistake, to which its current and its former anchor lead."""
-    anchors = [mistake.anchor]
-    if mistake.anchor in FORMER_ANCHORS:
-        anchors.append(FORMER_ANCHORS[mistake.anchor])
-    link_targets = "".join(f'<span id="{anchor}"></span>' for anchor in anchors)
-    summary = f"[{mistake.summary}]({mistake.section})" if mistake.section else mistake.summary
-    return f"| {link_targets}{summary} | `{mistake.fix}` |"
