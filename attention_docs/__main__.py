@@ -81,11 +81,11 @@ def build_parser() -> argparse.ArgumentParser:
     command.add_argument(
         "--write", action="store_true", help="write what is computed to the docstring, too"
     )
-    add_backend_option(command)
+    command.add_argument("--backend", choices=("numpy", "cupy"), default="numpy")
     command.set_defaults(run=show_example)
 
     command = commands.add_parser("verify", help="compare every example with its committed digits")
-    add_backend_option(command)
+    command.add_argument("--backend", choices=("numpy", "cupy"), default="numpy")
     command.set_defaults(run=verify_examples)
 
     command = commands.add_parser(
@@ -136,10 +136,6 @@ def add_check_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--json", action="store_true", help="print the report as JSON")
     command.add_argument("--verbose", action="store_true", help="print the reason for each verdict")
-
-
-def add_backend_option(command: argparse.ArgumentParser) -> None:
-    command.add_argument("--backend", choices=("numpy", "cupy"), default="numpy")
 
 
 def list_examples(options: argparse.Namespace) -> int:

@@ -62,13 +62,13 @@ def additive_scores(
         check_finite(xp, name, array)
     dtype = arrays["query"].dtype
     arrays = {name: upcast_16_bit(xp, array) for name, array in arrays.items()}
-    projected_query = _project(xp, "query", arrays["query"], arrays["query_weight"])
-    projected_key = _project(xp, "key", arrays["key"], arrays["key_weight"])
+    projected_query = _project(xp, "query", arrays["query"], arrays["query_weight"])  # (..., m, a)
+    projected_key = _project(xp, "key", arrays["key"], arrays["key_weight"])  # (..., n, a)
     with ignoring_overflow():  # tanh of an infinite sum is 1; an infinite score is refused below
         hidden = xp.tanh(
             projected_query[..., :, None, :] + projected_key[..., None, :, :]
         )  # (..., m, n, a)
-        scores = xp.sum(hidden * arrays["score_weight"], axis=-1)
+        scores = xp.sum(hidden * arrays["score_weight"], axis=-1)  # (..., m, n)
         scores = xp.astype(scores, dtype, copy=False)
     check_no_overflow(xp, "the sums of score_weight hold", scores)
     return scores

@@ -35,7 +35,12 @@ def namespace(**arrays: Array) -> ModuleType:
     if types == {np.ndarray}:  # fast path
         return np
     for name, array in arrays.items():
-        check_ndarray_type(name, array)
+        # Not for plain arrays, because `numpy.ma` would be imported.
+        if type(array) is np.ndarray or not isinstance(array, np.ndarray):
+            continue
+        if isinstance(array, np.ma.MaskedArray | np.matrix):
+            kind = "numpy.matrix" if isinstance(array, np.matrix) else "numpy.ma.MaskedArray"
+            raise TypeError(f"{name} is a {kind}; expected a plain numpy.ndarray")
     # NumPy follows the standard itself, and its wrapper in array-api-compat imports all of NumPy,
     # f2py and testing included, which doubles this package's import time.
     if all(issubclass(cls, np.ndarray | np.generic) for cls in types):
@@ -67,16 +72,6 @@ def namespace(**arrays: Array) -> ModuleType:
                 f"expected {device(first)} to match {first_name}"
             )
     return xp
-
-
-def check_ndarray_type(name: str, array: Array) -> None:
-    """Refuse subclasses of `numpy.ndarray` with other semantics, such as a masked array."""
-    # Fast path: checking for a masked array would import `numpy.ma`.
-    if type(array) is np.ndarray or not isinstance(array, np.ndarray):
-        return
-    if isinstance(array, np.ma.MaskedArray | np.matrix):
-        kind = "numpy.matrix" if isinstance(array, np.matrix) else "numpy.ma.MaskedArray"
-        raise TypeError(f"{name} is a {kind}; expected a plain numpy.ndarray")
 
 
 def with_article(value: object) -> str:

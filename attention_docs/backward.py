@@ -204,11 +204,16 @@ def _differentiate(inputs: Inputs, steps: AttentionSteps, grad_output: Array) ->
         grad_value = transpose(steps.weights) @ grad_output  # (..., n, d_v)
         grad_weights = grad_output @ transpose(value)  # (..., m, n)
         grad_weights = _sum_to_shape(xp, grad_weights, steps.weights.shape)
-        grad_scaled = _softmax_gradient(xp, steps.weights, grad_weights)
+        row_sum = xp.sum(grad_weights * steps.weights, axis=-1, keepdims=True)  # (..., m, 1)
+        grad_scaled = steps.weights * (grad_weights - row_sum)  # (..., m, n)
         slope = 1.0 if softcap is None else 1 - (steps.scaled / softcap) ** 2
         grad_scores = grad_scaled * slope * inputs.scale  # (..., m, n)
         grad_query = grad_scores @ key  # (..., m, d_k)
         grad_key = transpose(grad_scores) @ query  # (..., n, d_k)
+        grad_mask, mask = None, inputs.attn_mask
+        if mask is not None and inputs.has_float_mask:
+            grad_mask = _sum_to_shape(xp, grad_scaled, mask.shape)
+            grad_mask = xp.astype(grad_mask, mask.dtype, copy=False)
         return AttentionGradients(
             value=_cast_gradient(
                 inputs, "value", _sum_over_query_heads(inputs, grad_value, inputs.value)
@@ -218,14 +223,8 @@ def _differentiate(inputs: Inputs, steps: AttentionSteps, grad_output: Array) ->
             scores=grad_scores,
             query=_cast_gradient(inputs, "query", _sum_to_shape(xp, grad_query, query.shape)),
             key=_cast_gradient(inputs, "key", _sum_over_query_heads(inputs, grad_key, inputs.key)),
-            attn_mask=_mask_gradient(inputs, grad_scaled),
+            attn_mask=grad_mask,
         )
-
-
-def _softmax_gradient(xp: ModuleType, weights: Array, grad_weights: Array) -> Array:
-    """Return the (..., m, n) gradient with respect to the scores that the softmax normalised."""
-    row_sum = xp.sum(grad_weights * weights, axis=-1, keepdims=True)  # (..., m, 1)
-    return weights * (grad_weights - row_sum)
 
 
 def _sum_to_shape(xp: ModuleType, array: Array, shape: Shape) -> Array:
@@ -250,14 +249,6 @@ def _sum_over_query_heads(inputs: Inputs, gradient: Array, array: Array) -> Arra
     per_head = _sum_to_shape(inputs.xp, gradient, (*batch, heads * group_size, length, width))
     groups = inputs.xp.reshape(per_head, (*batch, heads, group_size, length, width))
     return inputs.xp.sum(groups, axis=-3)
-
-
-def _mask_gradient(inputs: Inputs, grad_scaled: Array) -> Array | None:
-    """Return the gradient of a float mask, which was added to the scores; None without one."""
-    xp, mask = inputs.xp, inputs.attn_mask
-    if mask is None or not inputs.has_float_mask:
-        return None
-    return xp.astype(_sum_to_shape(xp, grad_scaled, mask.shape), mask.dtype, copy=False)
 
 
 def _cast_gradient(inputs: Inputs, name: str, gradient: Array) -> Array:

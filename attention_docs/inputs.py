@@ -218,7 +218,14 @@ def _broadcast_leading_axes(
     """Return the shape that `axes` and the leading axes of a key or value broadcast to."""
     leading = array.shape[:-2]
     if enable_gqa:
-        leading = _leading_axes_for_query_heads(name, query, array)
+        if query.ndim < 3 or array.ndim < 3 or not array.shape[-3]:
+            raise ValueError(f"{name} has shape {array.shape}; expected (..., heads, n, d)")
+        if query.shape[-3] % array.shape[-3]:
+            raise ValueError(
+                f"{name} has {array.shape[-3]} heads; "
+                f"expected a divisor of the {query.shape[-3]} heads of query"
+            )
+        leading = (*array.shape[:-3], query.shape[-3])
     broadcast = broadcast_shapes(axes, tuple(leading))
     if broadcast is None:
         raise ValueError(
@@ -226,18 +233,6 @@ def _broadcast_leading_axes(
             f"expected leading axes that broadcast with query {query.shape}"
         )
     return broadcast
-
-
-def _leading_axes_for_query_heads(name: str, query: Array, array: Array) -> Shape:
-    """Return the leading axes of a (..., heads, n, d) array with its heads repeated for query."""
-    if query.ndim < 3 or array.ndim < 3 or not array.shape[-3]:
-        raise ValueError(f"{name} has shape {array.shape}; expected (..., heads, n, d)")
-    if query.shape[-3] % array.shape[-3]:
-        raise ValueError(
-            f"{name} has {array.shape[-3]} heads; "
-            f"expected a divisor of the {query.shape[-3]} heads of query"
-        )
-    return (*array.shape[:-3], query.shape[-3])
 
 
 def broadcast_shapes(first: Shape, second: Shape) -> Shape | None:

@@ -54,7 +54,7 @@ def rms_norm(x: Array, weight: Array, epsilon: float = 1e-5) -> Array:
     check_finite(xp, "x", rows)
     check_finite(xp, "weight", scale)
     with ignoring_overflow():
-        mean_square = xp.mean(rows * rows, axis=-1, keepdims=True)
+        mean_square = xp.mean(rows * rows, axis=-1, keepdims=True)  # (..., 1)
         check_no_overflow(xp, "the squares of x hold", mean_square)
         normed = xp.astype(scale * (rows / xp.sqrt(mean_square + float(epsilon))), x.dtype)
     check_no_overflow(xp, "the normed rows times weight hold", normed)
@@ -100,8 +100,8 @@ def swiglu(x: Array, W_gate: Array, W_up: Array, W_down: Array) -> Array:
         gate = arrays["x"] @ arrays["W_gate"]  # (..., n, d_ff)
         check_no_overflow(xp, "the products of x and W_gate hold", gate)
         gate = gate / (1 + xp.exp(-gate))  # -0 where exp overflows
-        hidden = gate * (arrays["x"] @ arrays["W_up"])
-        output = xp.astype(hidden @ arrays["W_down"], dtype)
+        hidden = gate * (arrays["x"] @ arrays["W_up"])  # (..., n, d_ff)
+        output = xp.astype(hidden @ arrays["W_down"], dtype)  # (..., n, d_out)
     check_no_overflow(xp, "the products of x with W_gate, W_up and W_down hold", output)
     return output
 

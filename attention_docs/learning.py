@@ -73,7 +73,7 @@ class Model:
 
     def run(self, weights: Weights, tokens: Array) -> "Run":
         """Compute the logits of one-hot tokens, (batch, n, vocabulary), keeping all steps."""
-        x = tokens @ weights["W_E"]
+        x = tokens @ weights["W_E"]  # (batch, n, d_model)
         if self.has_positions:
             x = x + weights["W_P"]
         hidden_states: list[Array] = [x]
@@ -94,7 +94,7 @@ class Model:
         """Backpropagate the gradient of the logits of a run to all the weights."""
         xp = namespace(tokens=tokens)
         gradients = {"W_vocabulary": matrix_gradient(run.hidden_states[-1], d_logits)}
-        dx = d_logits @ xp.matrix_transpose(weights["W_vocabulary"])
+        dx = d_logits @ xp.matrix_transpose(weights["W_vocabulary"])  # (batch, n, d_model)
         for layer in range(self.layers, 0, -1):
             x, head = run.hidden_states[layer - 1], run.heads[layer - 1]
             attention = attention_backward(dx, *head, is_causal=self.is_causal, scale=self.scale)
@@ -146,9 +146,9 @@ def cross_entropy(logits: Array, targets: Array) -> tuple[Array, Array]:
     (None, None)
     """
     xp = namespace(logits=logits, targets=targets)
-    has_target = xp.sum(targets, axis=-1, keepdims=True)
+    has_target = xp.sum(targets, axis=-1, keepdims=True)  # (..., n, 1)
     target_count = xp.sum(has_target)
-    maximum = xp.max(logits, axis=-1, keepdims=True)
+    maximum = xp.max(logits, axis=-1, keepdims=True)  # (..., n, 1)
     log_total = maximum + xp.log(xp.sum(xp.exp(logits - maximum), axis=-1, keepdims=True))
     loss = xp.sum(targets * (log_total - logits)) / target_count
     return loss, (softmax(logits) * has_target - targets) / target_count

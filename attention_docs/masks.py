@@ -92,9 +92,9 @@ def window_mask(
     check_library(xp)
     queries = size("queries", queries)
     keys = queries if keys is None else size("keys", keys)
-    query = xp.arange(queries, device=device)[:, None]
-    key = xp.arange(keys, device=device)[None, :]
-    mask = xp.ones((queries, keys), dtype=xp.bool, device=device)
+    query = xp.arange(queries, device=device)[:, None]  # (m, 1)
+    key = xp.arange(keys, device=device)[None, :]  # (1, n)
+    mask = xp.ones((queries, keys), dtype=xp.bool, device=device)  # (m, n)
     # Clip the window to the sequence: a wider one might not fit the array's integers.
     if left is not None:
         mask = mask & (key >= query - min(count("left", left), queries))
@@ -200,5 +200,5 @@ def padding_mask(lengths: Array, keys: int) -> Array:
         raise ValueError(
             f"lengths holds {describe_first(xp, invalid, lengths)}; expected 0 to {keys}"
         )
-    key = xp.arange(keys, dtype=xp.int64, device=int64_lengths.device)
-    return (key < int64_lengths[..., None])[..., None, :]
+    key = xp.arange(keys, dtype=xp.int64, device=int64_lengths.device)  # (n,)
+    return (key < int64_lengths[..., None])[..., None, :]  # (..., 1, n)

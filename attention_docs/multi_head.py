@@ -1,7 +1,6 @@
 """Multi-head attention: several attention heads in parallel, each with its own projections."""
 
 import math
-from collections.abc import Iterator
 from dataclasses import KW_ONLY, dataclass
 from types import ModuleType
 from typing import NamedTuple
@@ -55,7 +54,7 @@ def split_heads(features: Array, num_heads: int) -> Array:
     xp = namespace(features=features)
     _check_axes("features", features, "(..., n, h d)", min_axes=2)
     num_heads, width = _divide_features("each token", features, num_heads)
-    split = xp.reshape(features, (*features.shape[:-1], num_heads, width))
+    split = xp.reshape(features, (*features.shape[:-1], num_heads, width))  # (..., n, h, d)
     return _swap_tokens_and_heads(xp, split)
 
 
@@ -165,7 +164,9 @@ class MultiHeadAttention:
 
     def __post_init__(self) -> None:
         """Check dtypes, shapes and numbers of the weights."""
-        weights = dict(self._weights())
+        names = [f"{kind}_{letter}" for letter in "QKVO" for kind in "Wb"]
+        matrices_and_biases = {name: getattr(self, name) for name in names}
+        weights = {n: w for n, w in matrices_and_biases.items() if n[0] == "W" or w is not None}
         xp = namespace(**weights)
         check_same_dtype(**{name: as_real(xp, name, weight) for name, weight in weights.items()})
         for name, weight in weights.items():
@@ -290,17 +291,17 @@ class MultiHeadAttention:
         xp = namespace(
             W_Q=self.W_Q, query=query, key=key, value=value, **drop_none(attn_mask=attn_mask)
         )
-        Q = self._project_into_heads(xp, "query", query, "Q")
-        K = self._project_into_heads(xp, "key", key, "K")
-        V = self._project_into_heads(xp, "value", value, "V")
+        Q = self._project_into_heads(xp, "query", query, "Q")  # (..., h, m, d_k)
+        K = self._project_into_heads(xp, "key", key, "K")  # (..., h, n, d_k)
+        V = self._project_into_heads(xp, "value", value, "V")  # (..., h, n, d_v)
         if value.shape[-2] != key.shape[-2]:
             raise ValueError(
                 f"value has shape {tuple(value.shape)}; "
                 f"expected (..., {key.shape[-2]}, d_value) to match key {tuple(key.shape)}"
             )
         attention = attention_steps(Q, K, V, attn_mask, is_causal=is_causal)
-        merged = merge_heads(attention.output)
-        output = self._affine(xp, "the merged heads", merged, "O")
+        merged = merge_heads(attention.output)  # (..., m, h d_v)
+        output = self._affine(xp, "the merged heads", merged, "O")  # (..., m, d_out)
         dtype = as_real(xp, "query", query).dtype
         with ignoring_overflow():
             output = xp.astype(output, dtype, copy=False)
@@ -308,14 +309,6 @@ class MultiHeadAttention:
             xp, f"the projection of the merged heads by {self._weight_names('O')} holds", output
         )
         return MultiHeadSteps(Q, K, V, attention, merged, output)
-
-    def _weights(self) -> Iterator[tuple[str, Array]]:
-        """Yield the weights that are not None, by name."""
-        for letter in "QKVO":
-            yield f"W_{letter}", getattr(self, f"W_{letter}")
-            bias = getattr(self, f"b_{letter}")
-            if bias is not None:
-                yield f"b_{letter}", bias
 
     def _check_shapes(self) -> None:
         """Refuse weights and biases whose shapes do not fit each other."""

@@ -60,10 +60,10 @@ def sinusoidal_positions(
     """
     length = size("length", length)
     d_model = _even_size(d_model)
-    frequencies = _frequencies(d_model, base, xp, device)
-    positions = xp.arange(length, dtype=xp.float64, device=device)
+    frequencies = _frequencies(d_model, base, xp, device)  # (d_model / 2,)
+    positions = xp.arange(length, dtype=xp.float64, device=device)  # (length,)
     angles = _angles(positions[:, None], frequencies[None, :], xp, problem=f"base is {base}")
-    pairs = xp.stack([xp.sin(angles), xp.cos(angles)], axis=-1)
+    pairs = xp.stack([xp.sin(angles), xp.cos(angles)], axis=-1)  # (length, d_model / 2, 2)
     return xp.reshape(pairs, (length, d_model))
 
 
@@ -108,7 +108,7 @@ def position_rotation(
          [-0.8415 0.5403]]
     """
     d_model = _even_size(d_model)
-    frequencies = _frequencies(d_model, base, xp, device)
+    frequencies = _frequencies(d_model, base, xp, device)  # (d_model / 2,)
     angles = _angles(finite_number("shift", shift), frequencies, xp, problem=f"shift is {shift}")
     feature = xp.arange(d_model, device=device)
     row, column = feature[:, None], feature[None, :]
@@ -159,29 +159,24 @@ def rotary(x: Array, positions: Array, base: float = 10000.0, interleaved: bool 
     xp = namespace(x=x, positions=positions)
     x = as_real(xp, "x", x)
     interleaved = flag("interleaved", interleaved)
-    features = _even_width(x)
-    angles = _rotation_angles(xp, x, positions, base)
+    features = x.shape[-1] if x.ndim else 0
+    if features < 2 or features % 2:
+        raise ValueError(f"x has shape {x.shape}; expected (..., d) with an even d of 2 or more")
+    angles = _rotation_angles(xp, x, positions, base)  # (..., n, d / 2)
     upcast = upcast_16_bit(xp, x)
     check_finite(xp, "x", upcast)
     cosines, sines = (xp.astype(wave, upcast.dtype) for wave in (xp.cos(angles), xp.sin(angles)))
     if interleaved:
-        pairs = xp.reshape(upcast, (*x.shape[:-1], features // 2, 2))
+        pairs = xp.reshape(upcast, (*x.shape[:-1], features // 2, 2))  # (..., n, d / 2, 2)
         a, b, axis = pairs[..., 0], pairs[..., 1], -1
     else:
-        pairs = xp.reshape(upcast, (*x.shape[:-1], 2, features // 2))
+        pairs = xp.reshape(upcast, (*x.shape[:-1], 2, features // 2))  # (..., n, 2, d / 2)
         a, b, axis = pairs[..., 0, :], pairs[..., 1, :], -2
     with ignoring_overflow():
         rotated_pairs = xp.stack([a * cosines - b * sines, a * sines + b * cosines], axis=axis)
         rotated = xp.astype(xp.reshape(rotated_pairs, x.shape), x.dtype, copy=False)
     check_no_overflow(xp, "the rotated x holds", rotated)
     return rotated
-
-
-def _even_width(x: Array) -> int:
-    """Return the number of features of x, which must be even."""
-    if x.ndim < 1 or x.shape[-1] < 2 or x.shape[-1] % 2:
-        raise ValueError(f"x has shape {x.shape}; expected (..., d) with an even d of 2 or more")
-    return int(x.shape[-1])
 
 
 def _rotation_angles(xp: ModuleType, x: Array, positions: Array, base: float) -> Array:

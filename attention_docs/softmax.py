@@ -52,11 +52,11 @@ def _softmax(xp: ModuleType, scores: Array, axis: int = -1) -> Array:
     """Return the softmax of scores that are validated and not of 16 bits; 0 in a row of -inf."""
     if scores.shape[axis] == 0:
         return scores
-    maximum = xp.max(scores, axis=axis, keepdims=True)
+    maximum = xp.max(scores, axis=axis, keepdims=True)  # (..., 1)
     # Subtract the maximum, because exp overflows above 709. In a row of -inf, subtract 0, because
     # -inf - (-inf) is NaN.
     maximum = xp.where(maximum == -xp.inf, xp.zeros_like(maximum), maximum)
-    exponentials = xp.exp(scores - maximum)
+    exponentials = xp.exp(scores - maximum)  # (..., n)
     # The largest exponential is 1, so the total is at least 1, except for 0 in a row of -inf.
-    total = xp.sum(exponentials, axis=axis, keepdims=True)
-    return exponentials / xp.maximum(total, xp.ones_like(total))
+    total = xp.sum(exponentials, axis=axis, keepdims=True)  # (..., 1)
+    return exponentials / xp.maximum(total, xp.ones_like(total))  # (..., n)

@@ -54,10 +54,10 @@ def tile_state(masked: Array, value: Array) -> TileState:
     options = {"dtype": masked.dtype, "device": masked.device}
     # With a hidden key added, a tile without keys has a maximum, too.
     hidden = xp.full((*masked.shape[:-1], 1), -xp.inf, **options)
-    maximum = xp.max(xp.concat([masked, hidden], axis=-1), axis=-1)
+    maximum = xp.max(xp.concat([masked, hidden], axis=-1), axis=-1)  # (..., m)
     with ignoring_overflow():
-        exponentials = xp.exp(masked - _finite_or_zero(xp, maximum)[..., None])
-        sums = exponentials @ xp.astype(value, masked.dtype, copy=False)
+        exponentials = xp.exp(masked - _finite_or_zero(xp, maximum)[..., None])  # (..., m, n)
+        sums = exponentials @ xp.astype(value, masked.dtype, copy=False)  # (..., m, d_v)
     check_no_overflow(xp, "the weighted sums of value hold", sums)
     # Broadcast to the leading axes of the values, which queries and keys may lack.
     zeros = xp.zeros(sums.shape[:-1], **options)
@@ -95,11 +95,11 @@ def merge(one: TileState, other: TileState) -> TileState:
         [[4.3610]]
     """
     xp, dtype, one, other = _validate(one, other)
-    maximum = xp.where(one.maximum > other.maximum, one.maximum, other.maximum)
+    maximum = xp.where(one.maximum > other.maximum, one.maximum, other.maximum)  # (..., m)
     with ignoring_overflow():
         shift = _finite_or_zero(xp, maximum)
         factor, other_factor = xp.exp(one.maximum - shift), xp.exp(other.maximum - shift)
-        total = factor * one.total + other_factor * other.total
+        total = factor * one.total + other_factor * other.total  # (..., m)
         sums = factor[..., None] * one.sums + other_factor[..., None] * other.sums
         merged = TileState(
             *(xp.astype(array, dtype, copy=False) for array in (maximum, total, sums))

@@ -121,7 +121,7 @@ class Block:
     def run(self, weights: Weights, tokens: Array) -> BlockRun:
         """Compute the logits of one-hot tokens, (batch, n, vocabulary), keeping all steps."""
         xp = namespace(tokens=tokens)
-        with_positions = tokens @ weights["X"] + weights["E"]
+        with_positions = tokens @ weights["X"] + weights["E"]  # (batch, n, d_model)
         heads = [
             (
                 with_positions @ weights[f"W_Q_{i}"],
@@ -131,14 +131,14 @@ class Block:
             for i in self.head_numbers
         ]
         steps = [attention_steps(*head, is_causal=True, scale=self.scale) for head in heads]
-        residual_sum = with_positions
+        residual_sum = with_positions  # (batch, n, d_model)
         for i, attention in zip(self.head_numbers, steps, strict=True):
             residual_sum = residual_sum + attention.output @ weights[f"W_O_{i}"]
         attended = norm(residual_sum)
-        preactivation = attended.rows @ weights["W_1"] + weights["b_1"]
+        preactivation = attended.rows @ weights["W_1"] + weights["b_1"]  # (batch, n, d_ff)
         hidden = xp.where(preactivation > 0, preactivation, xp.zeros_like(preactivation))
-        output = norm(attended.rows + hidden @ weights["W_2"])
-        logits = output.rows @ weights["W_vocabulary"]
+        output = norm(attended.rows + hidden @ weights["W_2"])  # (batch, n, d_model)
+        logits = output.rows @ weights["W_vocabulary"]  # (batch, n, vocabulary)
         return BlockRun(with_positions, heads, steps, attended, hidden, output, logits)
 
     def gradients(self, weights: Weights, tokens: Array, run: BlockRun, d_logits: Array) -> Weights:
@@ -147,9 +147,9 @@ class Block:
         transpose = xp.matrix_transpose
         # Each d_* is the gradient with respect to a value of `run`; d_sum_1 and d_sum_2 are the
         # gradients with respect to the residual sums.
-        d_output = d_logits @ transpose(weights["W_vocabulary"])
+        d_output = d_logits @ transpose(weights["W_vocabulary"])  # (batch, n, d_model)
         d_sum_2 = norm_backward(d_output, run.output)
-        d_hidden = d_sum_2 @ transpose(weights["W_2"])
+        d_hidden = d_sum_2 @ transpose(weights["W_2"])  # (batch, n, d_ff)
         d_preactivation = xp.where(run.hidden > 0, d_hidden, xp.zeros_like(d_hidden))
         d_attended = d_sum_2 + d_preactivation @ transpose(weights["W_1"])
         d_sum_1 = norm_backward(d_attended, run.attended)
@@ -174,7 +174,7 @@ class Block:
         d_value = 0.0 * run.heads[0][2]  # summed over the heads, which share W_V
         for i, head, steps in zip(self.head_numbers, run.heads, run.steps, strict=True):
             gradients[f"W_O_{i}"] = matrix_gradient(steps.output, d_sum)
-            d_head = d_sum @ transpose(weights[f"W_O_{i}"])
+            d_head = d_sum @ transpose(weights[f"W_O_{i}"])  # (batch, n, d_v)
             d_inputs = attention_backward(d_head, *head, is_causal=True, scale=self.scale)
             d_value = d_value + d_inputs.value
             for name, gradient in ((f"W_Q_{i}", d_inputs.query), (f"W_K_{i}", d_inputs.key)):

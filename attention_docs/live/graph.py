@@ -316,7 +316,11 @@ class PrunedGraph:
                 yield {
                     "call": scope.call,
                     "arguments": dict(self.arguments_json(scope)),
-                    "results": dict(self.results_json(scope)),
+                    "results": {
+                        name: self.renumber(array.node)
+                        for name, array in scope.results.items()
+                        if self.is_kept(array.node)
+                    },
                 }
 
     def arguments_json(self, scope: Scope) -> Iterator[tuple[str, Any]]:
@@ -330,26 +334,19 @@ class PrunedGraph:
             elif isinstance(value, tuple):
                 yield name, list(value)
 
-    def results_json(self, scope: Scope) -> Iterator[tuple[str, int]]:
-        """Yield the results of a call whose nodes are kept, by name."""
-        for name, array in scope.results.items():
-            if self.is_kept(array.node):
-                yield name, self.renumber(array.node)
-
     def guard_json(self, guard: Guard) -> dict[str, Any]:
         """Return the node of a guard, the answer that holds, and the error of another answer."""
         refusal = None
         if guard.refusal:
-            message = [self.message_piece_json(piece) for piece in guard.refusal.message]
+            message = [
+                {"first": self.renumber(piece.invalid), "of": self.renumber(piece.array)}
+                if isinstance(piece, FirstInvalid)
+                else piece
+                for piece in guard.refusal.message
+            ]
             refusal = [guard.refusal.error, message]
         answer = shortest_numbers(guard.read.answer)
         return {"node": self.renumber(guard.read.node), "holds": answer, "refusal": refusal}
-
-    def message_piece_json(self, piece: str | FirstInvalid) -> str | dict[str, int]:
-        """Return a piece of an error's message: its text, or the nodes that fill a placeholder."""
-        if isinstance(piece, str):
-            return piece
-        return {"first": self.renumber(piece.invalid), "of": self.renumber(piece.array)}
 
 
 def shortest_numbers(value: Any) -> Any:

@@ -8,7 +8,7 @@ So the page's script needs no messages of its own.
 from typing import NamedTuple
 
 from attention_docs.live.library import Node, UnknownOperationError
-from attention_docs.live.recording import Recording, attempt
+from attention_docs.live.recording import attempt
 
 
 class FirstInvalid(NamedTuple):
@@ -33,10 +33,7 @@ class Refusal(NamedTuple):
 
 
 def find_refusal(name: str, read_index: int) -> Refusal | None:
-    """Return the error that an example raises if the answer of one of its reads is flipped.
-
-    Returns:
-        The error, or None if Python takes another branch without an error of the example.
+    """Return the error that an example raises if a read is flipped, None if it raises none.
 
     >>> find_refusal("self_attention", 0).message
     ['query holds ', FirstInvalid(invalid=8, array=4), '; expected finite numbers only']
@@ -45,20 +42,13 @@ def find_refusal(name: str, read_index: int) -> Refusal | None:
     error = recording.error
     if error is None or isinstance(error, UnknownOperationError):
         return None
+    message: list[str | FirstInvalid] = [str(error)]
+    for description in recording.calls.descriptions:
+        if description.text in str(error):  # another edit can make another element invalid
+            start, _, end = str(error).partition(description.text)
+            place = FirstInvalid(description.invalid.node, description.array.node)
+            message = [start, place, end]
+            break
     tape = recording.tape
     nodes_after_read = tape.nodes[tape.reads[read_index].node_count :]
-    return Refusal(type(error).__name__, message_template(recording), nodes_after_read)
-
-
-def message_template(recording: Recording) -> list[str | FirstInvalid]:
-    """Return the message of a recording's error in pieces.
-
-    A description of the first invalid element is replaced by a `FirstInvalid`, since another edit
-    can make another element invalid.
-    """
-    message = str(recording.error)
-    for description in recording.calls.descriptions:
-        if description.text in message:
-            start, _, end = message.partition(description.text)
-            return [start, FirstInvalid(description.invalid.node, description.array.node), end]
-    return [message]
+    return Refusal(type(error).__name__, message, nodes_after_read)

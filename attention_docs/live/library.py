@@ -136,8 +136,7 @@ class Tape:
                 self.record_literal(item, matrix)
                 for item, matrix in zip(numbers, value, strict=True)
             ]
-            stacked = NUMPY.stack([array.value for array in arrays])
-            return self.record(stacked, "stack", *(array.node for array in arrays))
+            return self.record(value, "stack", *(array.node for array in arrays))
         attributes = {"value": value.tolist(), "dtype": numpy_dtype_name(value.dtype)}
         # A single number, such as a factor within a formula, is not offered to readers for editing.
         literal = None if isinstance(numbers, Number) else numbers
@@ -249,8 +248,9 @@ class RecordedArray:
         entries = [index_entry(entry) for entry in index_tuple]
         value = self.value[index]
         node = self.tape.nodes[self.node]
-        is_stack = node.operation == "stack" and not node.attributes.get("axis")
-        if is_stack and selects_leading_entry(entries):
+        whole_axes: tuple[Any, ...] = ("...", {"slice": [None, None, None]})
+        is_one_entry = isinstance(entries[0], int) and all(e in whole_axes for e in entries[1:])
+        if node.operation == "stack" and not node.attributes.get("axis") and is_one_entry:
             # The entry was stacked from an array with a node of its own.
             return RecordedArray(self.tape, node.inputs[entries[0]], value)
         return self.tape.record(value, "getitem", self.node, index=entries)
@@ -328,7 +328,9 @@ class Namespace(ModuleType):
             return self._operation(name, array, **attributes, **{ATTRIBUTES[name]: attribute})
         if name in ("concat", "stack"):
             (arrays,) = arguments
-            return self._tape.apply(name, _take_list(function), *arrays, **attributes)
+            return self._tape.apply(
+                name, lambda *arrays, **options: function(arrays, **options), *arrays, **attributes
+            )
         return self._tape.apply(name, function, *arguments, **attributes)
 
     def _fill(self, name: str, shape_or_array: Any, *fill: Any, **options: Any) -> RecordedArray:
@@ -402,11 +404,6 @@ class Namespace(ModuleType):
         return indices
 
 
-def _take_list(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that passes its positional arguments on as one list."""
-    return lambda *arrays, **attributes: function(arrays, **attributes)
-
-
 def unwrap(argument: Any) -> Any:
     return argument.value if isinstance(argument, RecordedArray) else argument
 
@@ -433,16 +430,6 @@ def json_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
 def numpy_dtype_name(dtype: Any) -> str:
     name: str = np.dtype(dtype).name
     return name
-
-
-def selects_leading_entry(entries: list[Any]) -> bool:
-    """Whether the entries of an index select one whole entry of the first axis.
-
-    >>> [selects_leading_entry(entries) for entries in ([1], [0, "..."], ["...", 0], [0, 1])]
-    [True, True, False, False]
-    """
-    whole_axes: tuple[Any, ...] = ("...", {"slice": [None, None, None]})
-    return isinstance(entries[0], int) and all(entry in whole_axes for entry in entries[1:])
 
 
 def index_entry(entry: Any) -> Any:

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attention_docs import examples
-from attention_docs.live.library import Node, Tape
+from attention_docs.live.library import Tape
 from attention_docs.live.recording import Recording, record, recorded_names, run
 from attention_docs.live.scopes import CallRecorder
 
@@ -65,13 +65,22 @@ def check_literal(name: str, step: str, literal: Any) -> None:
             f"example {name!r}: a reader could edit {step!r}, which is not a constant of a module; "
             "write its numbers there as a list"
         )
-    recording = record(name)
-    edited_recording = record_with(name, {position: different_numbers(literal)})
-    node_count = nodes_before_branch(recording.tape, edited_recording.tape)
-    literal_nodes = {i for i, node in enumerate(recording.tape.nodes) if node.literal is literal}
+    tape, edited_tape = record(name).tape, Tape()
+    # Other numbers may overflow or divide by zero.
+    edits = {position: different_numbers(literal)}
+    with rewritten_literals(name, edits), np.errstate(all="ignore"):
+        run(name, Recording(edited_tape, CallRecorder(edited_tape)))
+    # Nodes are compared up to a read that the runs answered differently, after which they may take
+    # different branches and read more or less often.
+    reads = zip(tape.reads, edited_tape.reads, strict=False)
+    node_count = next((a.node_count for a, b in reads if a.answer != b.answer), None)
+    literal_nodes = {i for i, node in enumerate(tape.nodes) if node.literal is literal}
     operations, edited_operations = (
-        operations_without_numbers(tape.nodes[:node_count], literal_nodes)
-        for tape in (recording.tape, edited_recording.tape)
+        [
+            (node.operation, node.inputs, None if i in literal_nodes else node.attributes)
+            for i, node in enumerate(nodes[:node_count])
+        ]
+        for nodes in (tape.nodes, edited_tape.nodes)
     )
     if operations != edited_operations:
         raise LiteralError(
@@ -79,34 +88,6 @@ def check_literal(name: str, step: str, literal: Any) -> None:
             "result other than through its array, so an edit would miss it; "
             "compute with the array alone"
         )
-
-
-def record_with(name: str, edits: Mapping[LiteralPosition, list[Any]]) -> Recording:
-    """Return a recording of an example with other literals, without calls of public functions."""
-    # Other numbers may overflow or divide by zero.
-    with rewritten_literals(name, edits), np.errstate(all="ignore"):
-        tape = Tape()
-        return run(name, Recording(tape, CallRecorder(tape)))
-
-
-def nodes_before_branch(tape: Tape, other_tape: Tape) -> int | None:
-    """Return how many nodes two runs recorded before a read that they answered differently.
-
-    Return None if there is no such read, so that all nodes of the runs can be compared.
-    """
-    # Not strict, because a run that took another branch may read more often.
-    for read, other_read in zip(tape.reads, other_tape.reads, strict=False):
-        if read.answer != other_read.answer:
-            return read.node_count
-    return None
-
-
-def operations_without_numbers(nodes: list[Node], literal_nodes: set[int]) -> list[Any]:
-    """Return the operation, inputs and attributes of each node, but None for literals' numbers."""
-    return [
-        (node.operation, node.inputs, None if index in literal_nodes else node.attributes)
-        for index, node in enumerate(nodes)
-    ]
 
 
 def different_numbers(literal: Any) -> list[Any]:
@@ -146,8 +127,9 @@ def shared_literals() -> dict[LiteralPosition, str]:
     names_by_example = [
         {
             position: f"{name}.{step}"
-            for step, position in literal_steps(recording)
-            if example_counts[position] > 1
+            for step, array in recording.steps.items()
+            if (position := find_literal(recording.tape.nodes[array.node].literal))
+            and example_counts[position] > 1
         }
         for name, recording in recordings.items()
     ]
@@ -156,13 +138,6 @@ def shared_literals() -> dict[LiteralPosition, str]:
     for names in sorted(names_by_example, key=len):
         name_by_position.update(names)
     return name_by_position
-
-
-def literal_steps(recording: Recording) -> Iterator[tuple[str, LiteralPosition]]:
-    for step, array in recording.steps.items():
-        position = find_literal(recording.tape.nodes[array.node].literal)
-        if position:
-            yield step, position
 
 
 def find_literal(literal: Any) -> LiteralPosition | None:
@@ -273,7 +248,12 @@ def statements(name: str) -> list[Statement]:
         Statement(
             compile(ast.Module([statement], []), str(module.__file__), "exec"),
             list(imported_examples(statement)),
-            list(assigned_names(statement)),
+            [
+                node.id
+                for target in getattr(statement, "targets", [])  # of an assignment
+                for node in ast.walk(target)
+                if isinstance(node, ast.Name)
+            ],
         )
         for statement in ast.parse(inspect.getsource(module)).body
     ]
@@ -286,10 +266,3 @@ def imported_examples(statement: ast.stmt) -> Iterator[str]:
         yield from (alias.name for alias in statement.names)
     elif str(statement.module).startswith(f"{examples.__name__}."):
         yield str(statement.module).rpartition(".")[2]
-
-
-def assigned_names(statement: ast.stmt) -> Iterator[str]:
-    """Yield the names that a statement assigns, if it is an assignment such as `a, b = 1, 2`."""
-    if isinstance(statement, ast.Assign):
-        for target in statement.targets:
-            yield from (node.id for node in ast.walk(target) if isinstance(node, ast.Name))

@@ -83,7 +83,11 @@ class Llama(NamedTuple):
                 returns the outputs to use instead.
         """
         cached_tokens = cache[0].key.shape[-2] if cache else 0
-        self._check_tokens(tokens, max_tokens=self.context - cached_tokens)
+        max_tokens, vocabulary = self.context - cached_tokens, len(self.embeddings)
+        if not 1 <= len(tokens) <= max_tokens:
+            raise ValueError(f"tokens has {len(tokens)} ids; expected 1 to {max_tokens}")
+        if not all(0 <= token < vocabulary for token in tokens):
+            raise ValueError(f"tokens holds an id outside the vocabulary of {vocabulary}")
         x = self.embeddings[list(tokens)]  # (m, d)
         positions = np.arange(cached_tokens, cached_tokens + len(tokens))
         if mask is None:
@@ -102,13 +106,6 @@ class Llama(NamedTuple):
             normed = rms_norm(x, layer.feed_forward_norm, self.epsilon)
             x = x + swiglu(normed, layer.W_gate, layer.W_up, layer.W_down)
             yield LayerSteps(query, key, value, attention, x)
-
-    def _check_tokens(self, tokens: Sequence[int], max_tokens: int) -> None:
-        if not 1 <= len(tokens) <= max_tokens:
-            raise ValueError(f"tokens has {len(tokens)} ids; expected 1 to {max_tokens}")
-        vocabulary = len(self.embeddings)
-        if not all(0 <= token < vocabulary for token in tokens):
-            raise ValueError(f"tokens holds an id outside the vocabulary of {vocabulary}")
 
     def _project(self, layer: Layer, x: Array, positions: Array) -> tuple[Array, Array, Array]:
         """Return the rotated queries, the rotated keys and the values of each head."""

@@ -26,12 +26,6 @@ def next_token_probabilities(
     >>> show(next_token_probabilities(logits, temperature=0.5, top_p=0.6))
     [1 0 0 0]
     """
-    if not temperature > 0:
-        raise ValueError(f"temperature is {temperature}; expected a positive number")
-    if top_k is not None and top_k < 1:
-        raise ValueError(f"top_k is {top_k}; expected 1 or more")
-    if not 0 < top_p <= 1:
-        raise ValueError(f"top_p is {top_p}; expected a number above 0 and at most 1")
     probabilities = softmax(logits / temperature)
     order = np.argsort(-probabilities, kind="stable")  # the most likely token first
     sorted_probabilities = probabilities[order]

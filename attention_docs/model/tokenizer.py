@@ -92,13 +92,13 @@ class Tokenizer:
 
     def decode(self, ids: Sequence[int]) -> str:
         """Convert token ids to text; incomplete UTF-8 becomes U+FFFD."""
-        return b"".join(map(self._token_bytes, ids)).decode("utf-8", errors="replace")
-
-    def _token_bytes(self, token_id: int) -> bytes:
-        token = self.tokens[token_id]
-        if token in self.special_tokens:
-            return token.encode()
-        return bytes(map(byte_characters().index, token))
+        content = b"".join(
+            token.encode()
+            if token in self.special_tokens
+            else bytes(map(byte_characters().index, token))
+            for token in map(self.tokens.__getitem__, ids)
+        )
+        return content.decode("utf-8", errors="replace")
 
     def _encode_piece(self, piece: str) -> list[int]:
         """Return the token ids of a piece: its bytes, with pairs merged in the order of rank.
