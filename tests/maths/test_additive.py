@@ -68,11 +68,8 @@ def test_libraries_agree(xp):
         ({"key": np.ones((3, 4))}, ValueError, "key_weight has shape (5, 6); expected (4, 6) to match key and score_weight"),
         ({"query_weight": np.ones((4, 5))}, ValueError, "query_weight has shape (4, 5); expected (4, 6) to match query and score_weight"),
         ({"query": np.ones((2, 2, 4)), "key": np.ones((3, 3, 5))}, ValueError, "key has shape (3, 3, 5); expected leading axes that broadcast with query (2, 2, 4)"),
-        ({"query": np.full((2, 4), np.nan)}, ValueError, "query holds nan at [0, 0]; expected finite numbers only"),
-        ({"score_weight": np.full(6, np.inf)}, ValueError, "score_weight holds inf at [0]; expected finite numbers only"),
         ({"score_weight": np.full(6, 1.7e308)}, ValueError, "the sums of score_weight hold -inf at [0, 0]; expected products that fit float64"),
         ({"score_weight": np.ones((6, 1))}, ValueError, "score_weight has shape (6, 1); expected one axis"),
-        ({"score_weight": np.ones(6, dtype="float32")}, TypeError, "score_weight has dtype float32; expected float64 to match query"),
     ],
 )  # fmt: skip
 def test_error_states_argument_expectation_and_value(change, error, message):

@@ -2,7 +2,6 @@
 
 import math
 from concurrent.futures import ThreadPoolExecutor
-from types import ModuleType
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from ml_dtypes import bfloat16
 
-import attention_docs.inputs
 from attention_docs import (
     InputGradients,
     attention_backward,
@@ -313,17 +311,6 @@ def test_memory_is_linear_in_length(options):
     assert peak < 3 * block_bytes * blas_threads() + 4 * qkv[0].nbytes
 
 
-def test_rounding_error_is_at_most_twice_the_error_of_pytorch(torch):
-    our_errors, torch_errors = [], []
-    for seed in range(10):
-        qkv = random_arrays(*[(1, 2, 512, 64)] * 3, dtype="float32", seed=seed)
-        exact = attention_steps(*(array.astype("float64") for array in qkv)).output
-        theirs = torch.nn.functional.scaled_dot_product_attention(*map(torch.from_numpy, qkv))
-        our_errors.append(np.abs(attend(*qkv) - exact).max())
-        torch_errors.append(np.abs(theirs.numpy() - exact).max())
-    assert max(our_errors) <= 2 * max(torch_errors)
-
-
 def test_bfloat16_is_computed_in_float32():
     qkv = [array.astype(bfloat16) for array in LARGE]
     expected = attend(*(array.astype("float32") for array in qkv))
@@ -332,64 +319,12 @@ def test_bfloat16_is_computed_in_float32():
     np.testing.assert_allclose(output.astype("float32"), expected, rtol=2**-7, atol=1e-6)
 
 
-def test_steps_of_bfloat16_have_a_bfloat16_output():
-    qkv = [array.astype(bfloat16) for array in LARGE]
-    assert attention_steps(*qkv).output.dtype == bfloat16
-
-
-def test_error_locates_nan_in_bfloat16():
-    one = np.ones((1, 1), dtype=bfloat16)
-    with pytest.raises(ValueError, match=r"query holds nan at \[0, 0\]"):
-        attend(np.full_like(one, np.nan), one, one)
-
-
 @pytest.mark.parametrize("has_vector_exp2", [True, False])
 def test_exp2_and_exp_agree(monkeypatch, has_vector_exp2):
     """Which one is faster depends on the processor; both must be correct on all."""
     monkeypatch.setattr(exponential, "_has_vector_exp2", lambda: has_vector_exp2)
     expected = attention_steps(*LARGE, softcap=2.0).output
     np.testing.assert_allclose(attend(*LARGE, softcap=2.0), expected, rtol=0, atol=1e-14)
-
-
-@pytest.mark.parametrize(
-    "options",
-    [{}, {"is_causal": True}, {"window": (30, 2)}, {"softcap": 1.5}, {"scale": 40.0}],
-    ids=str,
-)
-@pytest.mark.parametrize("dtype", ["float64", "float16"])
-def test_libraries_agree_on_long_sequences(xp, dtype, options):
-    if not hasattr(xp, dtype):
-        pytest.skip(f"{xp.__name__} has no {dtype}")
-    qkv = [xp.asarray(array.astype(dtype)) for array in LARGE]
-    output = attend(*qkv, **options)
-    assert type(output) is type(qkv[0])
-    expected = attention_steps(*(to_numpy(array).astype("float64") for array in qkv), **options)
-    np.testing.assert_allclose(to_numpy(output), expected.output, rtol=0, atol=TOLERANCE[dtype])
-
-
-class OnDevice(np.ndarray):
-    """An array of the stand-in for CuPy."""
-
-
-def cupy_namespace():
-    """Return NumPy's namespace under CuPy's name."""
-    xp = ModuleType("array_api_compat.cupy")
-    vars(xp).update({name: v for name, v in vars(np).items() if not name.startswith("_")})
-    xp.asarray = lambda *args, **options: np.asarray(*args, **options).view(OnDevice)
-    return xp
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32", "float16"])
-def test_cupy_blocks_run_sequentially(monkeypatch, dtype):
-    xp = cupy_namespace()
-    monkeypatch.setattr(attention_docs.inputs, "namespace", lambda **arrays: xp)
-    monkeypatch.setattr(blockwise, "run_parallel", pytest.fail)
-    qkv = [xp.asarray(array.astype(dtype)) for array in LARGE]
-    assert selected_method(*qkv) is Method.BOUNDED
-    output = attend(*qkv)
-    assert output.dtype == dtype
-    expected = attention_steps(*(np.asarray(array, "float64") for array in qkv)).output
-    np.testing.assert_allclose(np.asarray(output), expected, rtol=0, atol=TOLERANCE[dtype])
 
 
 @pytest.mark.parametrize("xp", ["numpy", "torch"], indirect=True)
@@ -472,12 +407,6 @@ def test_gradient_memory_is_linear_in_length():
     peak = peak_memory(lambda: scaled_dot_product_attention_backward(*arrays, is_causal=True))
     block_bytes = FLOAT32_BYTES * math.prod(blockwise.GRADIENT_BLOCK)
     assert peak < 10 * block_bytes + 8 * arrays[0].nbytes
-
-
-def test_gradient_of_another_shape_raises():
-    message = r"grad_output has shape \(3,\); expected \(2, 4, 200, 5\)"
-    with pytest.raises(ValueError, match=message):
-        scaled_dot_product_attention_backward(np.ones(3), *LARGE)
 
 
 def test_overflow_of_a_gradient_raises():

@@ -39,14 +39,10 @@ def assert_equals_slow_loop(qkv, options, **slow_options):
     np.testing.assert_allclose(steps.output, output, rtol=1e-10, atol=1e-12)
 
 
-@given(heads())
-def test_default_scale_equals_slow_loop(qkv):
-    assert_equals_slow_loop(qkv, {})
-
-
-@given(heads(), st.floats(0.1, 2))
-def test_scale_equals_slow_loop(qkv, divisor):
-    assert_equals_slow_loop(qkv, {"scale": 1 / divisor}, divisor=divisor)
+@given(heads(), st.none() | st.floats(0.1, 2))
+def test_every_scale_equals_slow_loop(qkv, divisor):
+    scale = None if divisor is None else 1 / divisor
+    assert_equals_slow_loop(qkv, {"scale": scale}, divisor=divisor)
 
 
 @given(heads(), st.integers(0, 3), st.integers(0, 3))
@@ -55,16 +51,6 @@ def test_window_equals_slow_loop(qkv, left, right):
         return -left <= j - i <= right
 
     assert_equals_slow_loop(qkv, {"window": (left, right)}, allowed=is_in_window)
-
-
-@given(heads(batch=(2, 3)))
-def test_weights_sum_to_one(qkv):
-    np.testing.assert_allclose(attention_steps(*qkv).weights.sum(-1), 1, rtol=1e-14)
-
-
-def test_masked_scores_equal_scaled_scores_without_mask():
-    steps = attention_steps(QUERY, KEY, VALUE)
-    np.testing.assert_array_equal(steps.masked, steps.scaled)
 
 
 @given(heads())
@@ -109,14 +95,6 @@ def test_equals_pytorch(torch, case, dtype, tolerance):
     output = attend(*qkv, **options)
     expected = torch_attention(torch, *qkv, **options)
     np.testing.assert_allclose(output, expected, rtol=0, atol=tolerance)
-
-
-@pytest.mark.parametrize("key_heads", [1, 2, 4])
-def test_grouped_queries_equal_pytorch(torch, key_heads):
-    key, value = KEY[:, :key_heads], VALUE[:, :key_heads]
-    grouped = attend(QUERY, key, value, enable_gqa=True)
-    expected = torch_attention(torch, QUERY, key, value, enable_gqa=True)
-    np.testing.assert_allclose(grouped, expected, rtol=0, atol=1e-14)
 
 
 @pytest.mark.parametrize(
@@ -235,14 +213,6 @@ def test_scores_of_any_size_do_not_overflow(size):
     np.testing.assert_array_equal(attend(query, key, np.array([[3.0], [7.0]])), [[3.0]])
 
 
-def test_overflowing_score_raises_without_warning():
-    query, key = np.array([[1e200, 1e200]]), np.array([[1e200, -1e200]])
-    # 1e400 - 1e400 is nan, inf or -inf, depending on the order of summation.
-    message = r"hold (nan|-?inf) at \[0, 0\]; expected products that fit"
-    with pytest.raises(ValueError, match=message):
-        attend(query, key, np.ones((1, 1)))
-
-
 @pytest.mark.parametrize("has_float_mask", [False, True])
 def test_output_is_zero_without_keys(xp, has_float_mask):
     mask = xp.zeros((2, 0)) if has_float_mask else None
@@ -254,18 +224,15 @@ def test_output_is_empty_without_queries(xp):
     assert attend(xp.ones((0, 3)), xp.ones((2, 3)), xp.ones((2, 4))).shape == (0, 4)
 
 
-@pytest.mark.parametrize("is_causal", [False, True])
-def test_numpy_scale_does_not_promote_dtype(is_causal):
+def test_numpy_scale_does_not_promote_dtype():
     qkv = [array.astype("float32") for array in (QUERY, KEY, VALUE)]
-    steps = attention_steps(*qkv, scale=np.float64(2), is_causal=is_causal)
+    steps = attention_steps(*qkv, scale=np.float64(2), is_causal=True)
     assert {step.dtype.name for step in steps} == {"float32"}
 
 
-@pytest.mark.parametrize("name", ["query", "key", "value"])
-def test_byte_order_is_ignored(name):
-    arguments = {"query": QUERY, "key": KEY, "value": VALUE}
-    output = attend(**arguments | {name: arguments[name].astype(">f8")})  # big-endian
-    np.testing.assert_array_equal(output, attend(**arguments))
+def test_byte_order_is_ignored():
+    output = attend(QUERY, KEY.astype(">f8"), VALUE)  # big-endian
+    np.testing.assert_array_equal(output, attend(QUERY, KEY, VALUE))
 
 
 Q, K, V = np.ones((3, 2)), np.ones((4, 2)), np.ones((4, 5))
@@ -278,18 +245,11 @@ QKV_FLOAT16 = [array.astype("float16") for array in (Q, K, V)]
     [
         (lambda: attend(np.ma.masked_array(Q), K, V), TypeError, "query is a numpy.ma.MaskedArray; expected a plain numpy.ndarray"),
         (lambda: attend(Q, K.view(np.matrix), V), TypeError, "key is a numpy.matrix; expected a plain numpy.ndarray"),
-        (lambda: attend(Q, K.astype("float32"), V), TypeError, "key has dtype float32; expected float64 to match query"),
-        (lambda: attend(Q, K, V > 0), TypeError, "value has dtype bool; expected real numbers"),
-        (lambda: attend(np.ones(2), K, V), ValueError, "query has shape (2,); expected at least two axes, (..., length, dim)"),
-        (lambda: attend(Q, np.ones(2), V), ValueError, "key has shape (2,); expected at least two axes, (..., length, dim)"),
         (lambda: attend(Q, K, np.ones(4)), ValueError, "value has shape (4,); expected at least two axes, (..., length, dim)"),
         (lambda: attend(Q, np.ones((4, 3)), V), ValueError, "key has shape (4, 3); expected (..., n, 2) to match query (3, 2)"),
-        (lambda: attend(QUERY, KEY[..., :2], VALUE), ValueError, "key has shape (2, 4, 5, 2); expected (..., n, 8) to match query (2, 4, 3, 8)"),
         (lambda: attend(Q, K, np.ones((3, 5))), ValueError, "value has shape (3, 5); expected (..., 4, d_v) to match key (4, 2)"),
         (lambda: attend(np.ones((2, 3, 2)), np.ones((3, 4, 2)), V), ValueError, "key has shape (3, 4, 2); expected leading axes that broadcast with query (2, 3, 2)"),
         (lambda: attend(np.ones((3, 0)), np.ones((4, 0)), V), ValueError, "query has shape (3, 0); expected d_k of 1 or more"),
-        (lambda: attend(Q * math.nan, K, V), ValueError, "query holds nan at [0, 0]; expected finite numbers only"),
-        (lambda: attend(Q, K, V * math.inf), ValueError, "value holds inf at [0, 0]; expected finite numbers only"),
         (lambda: attend(Q * 1e200, K * 1e200, V), ValueError, "the scores of query and key hold inf at [0, 0]; expected products that fit float64"),
         (lambda: attend(Q, K, V, dropout_p=0.1), ValueError, "dropout_p is 0.1; expected 0, because dropout is not implemented"),
         (lambda: attend(Q, K, V, softcap=0), ValueError, "softcap is 0; expected a positive number"),
@@ -300,16 +260,13 @@ QKV_FLOAT16 = [array.astype("float16") for array in (Q, K, V)]
         (lambda: attend(Q, K, V, np.ones((3, 4), dtype=int)), TypeError, "attn_mask has dtype int64; expected bool (True takes part) or float (added to the scores)"),
         (lambda: attend(Q, K, V, causal_mask(4, 4)), ValueError, "attn_mask has shape (4, 4); expected one that broadcasts to (3, 4)"),
         (lambda: attend(Q, K, V, np.ones((2, 3, 4))), ValueError, "attn_mask has shape (2, 3, 4); expected one that broadcasts to (3, 4)"),
-        (lambda: attend(Q, K, V, np.full((3, 4), math.nan)), ValueError, "attn_mask holds nan at [0, 0]; expected finite numbers or -inf"),
         (lambda: attend(Q, K, V, np.array(math.inf)), ValueError, "attn_mask holds inf at []; expected finite numbers or -inf"),
         (lambda: attend(*QKV_FLOAT32, np.full((3, 4), 1e300)), ValueError, "attn_mask holds 1e+300 at [0, 0]; expected numbers that fit float32, or -inf"),
         (lambda: attend(*QKV_FLOAT16, np.full((3, 4), -1e39)), ValueError, "attn_mask holds -1e+39 at [0, 0]; expected numbers that fit float32, or -inf"),
         (lambda: attend(Q * 1e153, K * 1e153, V, np.full((3, 4), 1.7976e308), scale=60.0), ValueError, "the scores with attn_mask added hold inf at [0, 0]; expected products that fit float64"),
         (lambda: attend(*QKV_FLOAT32, scale=1e39), ValueError, "scale is 1e+39; expected a number that fits float32"),
         (lambda: attend(Q, K, V, is_causal=np.ones(2)), TypeError, "is_causal is array([1., 1.]); expected True or False"),
-        (lambda: attend(None, K, V), TypeError, "query is None; expected an array"),
         (lambda: attend(Q, K, V, window=(-1, 0)), ValueError, "window[0] is -1; expected 0 or more"),
-        (lambda: attend(Q, K, V, window=(None, -1)), ValueError, "window[1] is -1; expected 0 or more"),
         (lambda: attend(Q, K, V, window=3), ValueError, "window is 3; expected a pair (left, right)"),
         (lambda: attend(Q, K, V, enable_gqa=True), ValueError, "key has shape (4, 2); expected (..., heads, n, d)"),
         (lambda: attend(QUERY[0, 0], KEY, VALUE, enable_gqa=True), ValueError, "key has shape (2, 4, 5, 8); expected (..., heads, n, d)"),

@@ -145,10 +145,6 @@ def test_output_is_bias_without_keys():
     np.testing.assert_array_equal(output, np.broadcast_to(BIASES["b_O"], (2, 3, 8)))
 
 
-def test_output_is_empty_without_queries():
-    assert layer()(QUERY[:, :0], KEY, VALUE).shape == (2, 0, 8)
-
-
 @pytest.mark.parametrize("name", ["query", "key", "value", "attn_mask"])
 def test_mixed_libraries_raise(strict, name):
     arguments = {"query": QUERY, "key": KEY, "value": VALUE, "attn_mask": causal_mask(3, 5)}
@@ -195,17 +191,6 @@ def test_seeded_weights_are_uniform_within_glorot_limit(name):
     assert -limit <= weight.min() < -0.98 * limit
 
 
-@pytest.mark.parametrize("name", WEIGHTS)
-def test_seeded_weights_depend_on_seed(name):
-    weights = [getattr(MultiHeadAttention.seeded(6, 2, seed=seed), name) for seed in (3, 4)]
-    assert np.all(weights[0] != weights[1])
-
-
-def test_seeded_layer_accepts_keys_and_values_of_other_widths():
-    seeded = MultiHeadAttention.seeded(6, 2, seed=3, kdim=4, vdim=5)
-    assert seeded(*random_arrays((3, 6), (2, 4), (2, 5))).shape == (3, 6)
-
-
 def test_seeded_layer_may_have_no_biases():
     assert MultiHeadAttention.seeded(6, 2, seed=3, bias=False).b_O is None
 
@@ -249,30 +234,21 @@ def torch_output_of_masked_query(
 
 
 FAST_PATH = {"training": False, "gradients": False, "batch_first": True, "mask_dtype": "bool"}
-YES_OR_NO = [True, False]
 ALL_PATHS = [
-    {"training": training, "gradients": gradients, "batch_first": batch_first, "mask_dtype": dtype}
-    for training, gradients, batch_first, dtype in itertools.product(
-        YES_OR_NO, YES_OR_NO, YES_OR_NO, ["bool", "float"]
-    )
+    dict(zip(FAST_PATH, (*flags, dtype), strict=True))
+    for flags in itertools.product([True, False], repeat=3)
+    for dtype in ("bool", "float")
 ]
-SLOW_PATHS = [state for state in ALL_PATHS if state != FAST_PATH]
 
 
+@pytest.mark.parametrize("need_weights", [True, False])
 @pytest.mark.parametrize("state", ALL_PATHS, ids=str)
-def test_pytorch_layer_with_weights_gives_nan_for_fully_masked_query(torch, state):
-    output = torch_output_of_masked_query(torch, need_weights=True, **state)
-    assert all(math.isnan(number) for number in output)
-
-
-@pytest.mark.parametrize("state", SLOW_PATHS, ids=str)
-def test_pytorch_layer_without_weights_gives_bias_for_fully_masked_query(torch, state):
-    assert torch_output_of_masked_query(torch, **state) == [1, 2, 3, 4]
-
-
-def test_fast_path_of_pytorch_layer_gives_nan_for_fully_masked_query(torch):
-    output = torch_output_of_masked_query(torch, **FAST_PATH)
-    assert all(math.isnan(number) for number in output)
+def test_pytorch_layer_gives_nan_or_bias_for_fully_masked_query(torch, state, need_weights):
+    output = torch_output_of_masked_query(torch, need_weights=need_weights, **state)
+    if need_weights or state == FAST_PATH:
+        assert all(math.isnan(number) for number in output)
+    else:
+        assert output == [1, 2, 3, 4]
 
 
 def test_pytorch_layer_without_biases_has_no_fast_path(torch):
@@ -296,9 +272,7 @@ def test_pytorch_function_gives_zeros_for_fully_masked_query(torch, gradients, m
         (lambda: layer(num_heads=3), ValueError, "num_heads is 3; expected a divisor of the 8 features of W_Q"),
         (lambda: layer(num_heads=0), ValueError, "num_heads is 0; expected a divisor of the 8 features of W_Q"),
         (lambda: layer(W_V=np.ones((7, 6)), W_O=np.ones((6, 8)), b_V=None), ValueError, "num_heads is 4; expected a divisor of the 6 features of W_V"),
-        (lambda: layer(W_K=np.ones((6, 8)) > 0), TypeError, "W_K has dtype bool; expected real numbers"),
         (lambda: layer(W_Q=np.ones(8)), ValueError, "W_Q has shape (8,); expected two axes"),
-        (lambda: layer(W_K=np.ones((6, 8), dtype="float32")), TypeError, "W_K has dtype float32; expected float64 to match W_Q"),
         (lambda: layer(W_K=np.ones((6, 4))), ValueError, "W_K has shape (6, 4); expected (d_key, 8) to match W_Q (8, 8)"),
         (lambda: layer(W_O=np.ones((6, 8))), ValueError, "W_O has shape (6, 8); expected (8, d_out) to match W_V (7, 8)"),
         (lambda: layer(b_V=np.ones(7)), ValueError, "b_V has shape (7,); expected (8,) to match W_V"),
@@ -306,18 +280,12 @@ def test_pytorch_function_gives_zeros_for_fully_masked_query(torch, gradients, m
         (lambda: call_layer(key=VALUE), ValueError, "key has shape (2, 5, 7); expected (..., length, 6) to match W_K (6, 8)"),
         (lambda: call_layer(value=VALUE[0, 0]), ValueError, "value has shape (7,); expected (..., length, 7) to match W_V (7, 8)"),
         (lambda: call_layer(value=VALUE[:, :4]), ValueError, "value has shape (2, 4, 7); expected (..., 5, d_value) to match key (2, 5, 6)"),
-        (lambda: call_layer(query=QUERY.astype("float32")), TypeError, "query has dtype float32; expected float64 to match W_Q"),
         (lambda: call_layer(attn_mask=np.ones((2, 3, 5), dtype=bool)), ValueError, "attn_mask has shape (2, 3, 5); expected one that broadcasts to (2, 4, 3, 5)"),
-        (lambda: layer(b_K=BIASES["b_K"] * math.nan), ValueError, "b_K holds nan at [0]; expected finite numbers only"),
-        (lambda: call_layer(key=np.full_like(KEY, -math.inf)), ValueError, "key holds -inf at [0, 0, 0]; expected finite numbers only"),
         (lambda: MultiHeadAttention.seeded(0, 2, seed=0), ValueError, "embed_dim is 0; expected 1 or more"),
-        (lambda: MultiHeadAttention.seeded(6, 2, seed=0, kdim=0), ValueError, "kdim is 0; expected 1 or more"),
-        (lambda: MultiHeadAttention.seeded(6, 2, seed=0, bias=np.ones(2)), TypeError, "bias is array([1., 1.]); expected True or False"),
         (lambda: layer(W_Q=np.ones((8, 0)), W_K=np.ones((6, 0)), b_Q=None, b_K=None), ValueError, "W_Q has shape (8, 0); expected h d_k of 1 or more"),
         (lambda: layer(W_Q=np.ones((8, 8)), W_K=np.ones((6, 8)))(np.full_like(QUERY, 1e200), np.full_like(KEY, 1e200), VALUE), ValueError, "the scores of query and key hold inf at [0, 0, 0, 0]; expected products that fit float64"),
         (lambda: layer(W_V=np.full((7, 8), 1e308))(QUERY, KEY, np.ones((2, 5, 7))), ValueError, "the projection of value by W_V and b_V holds inf at [0, 0, 0]; expected products that fit float64"),
         (lambda: layer(W_V=np.ones((7, 8)), b_V=None, W_O=np.full((8, 8), 1e308), b_O=None)(QUERY, KEY, np.ones((2, 5, 7))), ValueError, "the projection of the merged heads by W_O holds inf at [0, 0, 0]; expected products that fit float64"),
-        (lambda: MultiHeadAttention.seeded(6, 4, seed=0), ValueError, "num_heads is 4; expected a divisor of the 6 features of W_Q"),
         (lambda: split_heads(np.ones(4), 2), ValueError, "features has shape (4,); expected (..., n, h d)"),
         (lambda: split_heads(np.ones((2, 3, 4)), 3), ValueError, "num_heads is 3; expected a divisor of the 4 features of each token"),
         (lambda: merge_heads(np.ones((3, 4))), ValueError, "heads has shape (3, 4); expected (..., h, n, d)"),

@@ -35,20 +35,6 @@ def test_rotation_shifts_every_position(shift, d_model, base):
     np.testing.assert_allclose(shifted, positions[shift:], rtol=0, atol=1e-13)
 
 
-@given(st.floats(-50, 50), sizes)
-def test_rotation_is_orthogonal(shift, d_model):
-    rotation = position_rotation(shift, d_model)
-    np.testing.assert_allclose(rotation @ rotation.T, np.eye(d_model), atol=1e-14)
-    assert np.linalg.det(rotation) == pytest.approx(1)
-
-
-@given(st.floats(-50, 50), st.floats(-50, 50), sizes)
-def test_rotations_compose(first, second, d_model):
-    composed = position_rotation(first, d_model) @ position_rotation(second, d_model)
-    expected = position_rotation(first + second, d_model)
-    np.testing.assert_allclose(composed, expected, atol=1e-13)
-
-
 @given(st.integers(1, 5), sizes, bases, st.booleans(), st.integers(-1000, 1000))
 def test_rotary_equals_complex_multiplication(length, features, base, interleaved, start):
     x = random_array((length, features))
@@ -60,11 +46,12 @@ def test_rotary_equals_complex_multiplication(length, features, base, interleave
     np.testing.assert_allclose(rotary(x, positions, base, interleaved), expected, atol=1e-12)
 
 
-def test_interleaved_rotary_equals_position_rotation():
-    x, position, base = np.arange(6.0), 7, 50
+@given(st.floats(-50, 50), sizes, bases)
+def test_interleaved_rotary_equals_position_rotation(position, features, base):
+    x = random_array((features,))
     rotated = rotary(x, np.array(position), base, interleaved=True)
-    expected = x @ position_rotation(position, 6, base)
-    np.testing.assert_allclose(rotated, expected, atol=1e-14)
+    expected = x @ position_rotation(position, features, base)
+    np.testing.assert_allclose(rotated, expected, atol=1e-13)
 
 
 def test_rotary_broadcasts_positions_over_heads(xp):
@@ -116,14 +103,11 @@ def test_result_is_on_requested_device(strict):
         (lambda: sinusoidal_positions(-1, 4), ValueError, "length is -1; expected 0 or more"),
         (lambda: sinusoidal_positions(3, 5), ValueError, "d_model is 5; expected an even number of 2 or more"),
         (lambda: position_rotation(1, 0), ValueError, "d_model is 0; expected an even number of 2 or more"),
-        (lambda: position_rotation(math.nan, 4), ValueError, "shift is nan; expected a finite number"),
         (lambda: position_rotation(1e308, 4, base=1e-9), ValueError, "shift is 1e+308; expected angles that fit float64"),
-        (lambda: position_rotation(1, 4, base=math.nan), ValueError, "base is nan; expected a positive number"),
         (lambda: sinusoidal_positions(3, 400, base=5e-324), ValueError, "base is 5e-324; expected frequencies that fit float64"),
         (lambda: sinusoidal_positions(3, 4, base=0), ValueError, "base is 0; expected a positive number"),
         (lambda: rotary(np.ones((3, 5)), np.arange(3)), ValueError, "x has shape (3, 5); expected (..., d) with an even d of 2 or more"),
         (lambda: rotary(np.ones((3, 4)), np.arange(2)), ValueError, "positions has shape (2,); expected one that broadcasts to (3,), the shape of x without its features"),
-        (lambda: rotary(np.ones((3, 4)), np.array([0, 1, math.nan])), ValueError, "positions holds nan at [2]; expected finite numbers only"),
         (lambda: rotary(np.ones(4), np.array(1e300), base=1e-300), ValueError, "positions is too large for base 1e-300; expected angles that fit float64"),
         (lambda: rotary(np.full(4, 1.5e308), np.array(0.8)), ValueError, "the rotated x holds inf at [2]; expected products that fit float64"),
     ],

@@ -6,36 +6,24 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes, arrays
+from hypothesis.extra.numpy import arrays
 
 from attention_docs import softmax
 from tests.conftest import to_numpy
 from tests.loops import softmax_row
 
-finite = st.floats(-1e6, 1e6)
-matrices = arrays(float, array_shapes(min_dims=2, max_dims=3, max_side=5), elements=finite)
+counts = st.integers(1, 7)
 
 
-@given(matrices)
-def test_weights_are_nonnegative_and_sum_to_one(scores):
-    weights = softmax(scores)
-    assert np.all(weights >= 0)
-    np.testing.assert_allclose(weights.sum(-1), 1, rtol=1e-15, atol=1e-15)
-
-
-@given(matrices, st.floats(-1e3, 1e3))
-def test_softmax_is_invariant_to_shift(scores, shift):
-    np.testing.assert_allclose(softmax(scores + shift), softmax(scores), rtol=1e-6, atol=1e-9)
-
-
-@given(matrices)
+@given(arrays(float, st.tuples(counts, counts), elements=st.floats(-1e6, 1e6)))
 def test_softmax_over_first_axis_equals_transposed(scores):
     np.testing.assert_array_equal(softmax(scores, axis=0), softmax(scores.T).T)
 
 
-@given(arrays(float, 7, elements=st.floats(-700, 700)))
+@given(arrays(float, st.tuples(counts, counts), elements=st.floats(-700, 700)))
 def test_softmax_equals_slow_loop(scores):
-    np.testing.assert_allclose(softmax(scores), softmax_row(scores), rtol=1e-13)
+    expected = [softmax_row(row) for row in scores]
+    np.testing.assert_allclose(softmax(scores), expected, rtol=1e-13)
 
 
 def test_softmax_runs_on_every_library(xp):
