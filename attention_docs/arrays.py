@@ -75,11 +75,7 @@ def namespace(**arrays: Array) -> ModuleType:
 
 
 def with_article(value: object) -> str:
-    """Return the type of a value with its article, for an error message.
-
-    >>> with_article(3), with_article([])
-    ('an int', 'a list')
-    """
+    """Return the type of a value with its article, for an error message."""
     type_name = type(value).__name__
     return f"{'an' if type_name[0] in 'aeiouAEIOU' else 'a'} {type_name}"
 
@@ -118,9 +114,6 @@ def dtype_kind(xp: ModuleType, dtype: Any) -> str:
 
     bfloat16 is handled here, because NumPy's `isdtype` accepts only NumPy's own dtypes, and floats
     of fewer bits, because PyTorch stores them but cannot compute with them.
-
-    >>> dtype_kind(np, np.dtype("int8"))
-    'integral'
     """
     if dtype_name(dtype) == "bfloat16":
         return "real floating"
@@ -168,11 +161,7 @@ def check_positive(xp: ModuleType, **arrays: Array) -> None:
 
 
 def describe_first(xp: ModuleType, invalid: Array, array: Array) -> str:
-    """Describe the first element where `invalid` is true: `nan at [0, 1]`.
-
-    >>> describe_first(np, np.asarray([False, True]), np.asarray([1.0, np.inf]))
-    'inf at [1]'
-    """
+    """Describe the first element where `invalid` is true: `nan at [0, 1]`."""
     index = tuple(int(axis[0]) for axis in xp.nonzero(invalid)) if array.ndim else ()
     convert = int if dtype_kind(xp, array.dtype) == "integral" else float
     return f"{convert(array[index])} at {list(index)}"
@@ -210,11 +199,7 @@ def largest_float(xp: ModuleType, array: Array) -> float:
 
 
 def dtype_name(dtype: Any) -> str:
-    """Return the name of a dtype, which is the same in every library.
-
-    >>> dtype_name(np.dtype("float32"))
-    'float32'
-    """
+    """Return the name of a dtype, which is the same in every library."""
     return str(getattr(dtype, "name", dtype)).rpartition(".")[2]
 
 
@@ -258,11 +243,7 @@ def _as_floats(name: str, array: np.ndarray) -> np.ndarray:
 
 
 def backend(name: str) -> ModuleType:
-    """Return the namespace of an array library by its name, `numpy` or `cupy`.
-
-    >>> backend("numpy").__name__
-    'numpy'
-    """
+    """Return the namespace of an array library by its name, `numpy` or `cupy`."""
     if name not in ("numpy", "cupy"):
         raise ValueError(f"backend is {name!r}; expected 'numpy' or 'cupy'")
     if name == "numpy":

@@ -228,12 +228,7 @@ def _differentiate(inputs: Inputs, steps: AttentionSteps, grad_output: Array) ->
 
 
 def _sum_to_shape(xp: ModuleType, array: Array, shape: Shape) -> Array:
-    """Sum a gradient over the axes along which an array of this shape was broadcast.
-
-    >>> show(_sum_to_shape(np, np.ones((5, 2, 3)), (2, 1)))
-    [[15]
-     [15]]
-    """
+    """Sum a gradient over the axes along which an array of this shape was broadcast."""
     new_axes = array.ndim - len(shape)
     axes = list(range(new_axes))
     axes += [i for i in range(new_axes, array.ndim) if array.shape[i] != shape[i - new_axes]]

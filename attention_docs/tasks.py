@@ -32,12 +32,7 @@ Task = Callable[..., Batch]
 
 
 def one_hot(tokens: Integers, vocabulary: int) -> Floats:
-    """Return a row for each token, with a single one at its index.
-
-    >>> one_hot(numpy.array([2, 0]), 3)
-    array([[0., 0., 1.],
-           [1., 0., 0.]])
-    """
+    """Return a row for each token, with a single one at its index."""
     return numpy.eye(vocabulary)[tokens]
 
 

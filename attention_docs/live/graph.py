@@ -54,12 +54,7 @@ class Guard(NamedTuple):
 
 
 def graph(name: str) -> dict[str, Any]:
-    """Return the graph of an example.
-
-    >>> example = graph("self_attention")
-    >>> example["inputs"], [scope["call"] for scope in example["scopes"]]
-    (['X', 'W_Q', 'W_K', 'W_V'], ['attention_steps', 'softmax'])
-    """
+    """Return the graph of an example."""
     if name not in recorded_names():
         return results_graph(name)
     pruned = PrunedGraph(name, record(name))
@@ -69,12 +64,7 @@ def graph(name: str) -> dict[str, Any]:
 
 
 def results_graph(name: str) -> dict[str, Any]:
-    """Return the graph of an example whose inputs are drawn in bulk: its steps and formulas.
-
-    >>> example = results_graph("score_variance")
-    >>> example["nodes"][example["steps"]["pairs"]], example["formulas"]["kurtosis_exact"]
-    (['asarray', [], {'value': 8000, 'dtype': 'int64'}], '6 / d')
-    """
+    """Return the graph of an example whose inputs are drawn in bulk: its steps and formulas."""
     steps = {step: np.asarray(array) for step, array in examples.steps(name).items()}
     return {
         "example": name,
@@ -217,11 +207,7 @@ class PrunedGraph:
         return list(guards.values())
 
     def append_refusal(self, refusal: Refusal | None, node_count: int) -> Refusal | None:
-        """Append the nodes of a refusal, and return it with their new indices.
-
-        Args:
-            node_count: the number of nodes before the read that leads to it, whose indices remain.
-        """
+        """Append the nodes of a refusal, whose indices from `node_count` on change."""
         if refusal is None:
             return None
         shift = len(self.nodes) - node_count

@@ -94,19 +94,7 @@ class Read(NamedTuple):
 
 
 class Tape:
-    """The operations recorded while Python runs an example.
-
-    Args:
-        flipped_read: the index of a read that returns the opposite answer; None for no read.
-
-    Examples:
-        >>> tape = Tape()
-        >>> x = tape.xp.asarray([1.0, 2.0])
-        >>> (2 * x).value
-        array([2., 4.])
-        >>> [node.operation for node in tape.nodes]
-        ['asarray', 'asarray', 'multiply']
-    """
+    """The operations recorded while Python runs an example; one read may answer the opposite."""
 
     def __init__(self, flipped_read: int | None = None) -> None:
         self.flipped_read = flipped_read
@@ -262,11 +250,7 @@ class RecordedArray:
 
 
 def _operator(name: str, operation: str, *, reflected: bool = False) -> Callable[..., Any]:
-    """Return the method of `RecordedArray` for a Python operator, such as `__add__` for `add`.
-
-    Args:
-        reflected: whether it is the method of the right operand, such as `__radd__`.
-    """
+    """Return the method for a Python operator; a reflected one is the right operand's."""
     function = getattr(operator, f"__{name}__")
 
     def method(*operands: Any) -> RecordedArray:
@@ -288,10 +272,6 @@ class Namespace(ModuleType):
     """The array library of a tape, which an example takes as `xp`.
 
     It is a module like other array libraries, for the annotation `xp: ModuleType`.
-
-    >>> Tape().xp.svd  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    attention_docs.live.library.UnknownOperationError: svd cannot be recorded; use one of ...
     """
 
     def __init__(self, tape: Tape) -> None:
@@ -409,11 +389,7 @@ def unwrap(argument: Any) -> Any:
 
 
 def json_attributes(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    """Return attributes as JSON values, without attributes that have no effect.
-
-    >>> json_attributes({"axis": None, "keepdims": False, "shape": (2, 1), "dtype": np.float64})
-    {'shape': [2, 1], 'dtype': 'float64'}
-    """
+    """Return attributes as JSON values, without attributes that have no effect."""
     json_values: dict[str, Any] = {}
     for name, value in attributes.items():
         has_effect = name not in ("copy", "device") and (name != "keepdims" or value)
@@ -433,11 +409,7 @@ def numpy_dtype_name(dtype: Any) -> str:
 
 
 def index_entry(entry: Any) -> Any:
-    """Return one entry of an index as a JSON value.
-
-    >>> [index_entry(entry) for entry in (0, None, ..., slice(1, None))]
-    [0, None, '...', {'slice': [1, None, None]}]
-    """
+    """Return one entry of an index as a JSON value."""
     if entry is None:
         return None
     if entry is Ellipsis:

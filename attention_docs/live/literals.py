@@ -95,9 +95,6 @@ def different_numbers(literal: Any) -> list[Any]:
 
     The first number grows by 1, the second by 2 and so on, so that most differences and ratios
     change, too.
-
-    >>> different_numbers([[1, 2], [True, 0.5]])
-    [[2, 4], [False, 3.5]]
     """
     increments = itertools.count(1)
 
@@ -116,9 +113,6 @@ def shared_literals() -> dict[LiteralPosition, str]:
     """Return the names of the literals that several examples use, by their positions.
 
     A name is `example.step`, so a literal that is a step of no example is left out.
-
-    >>> shared_literals()[LiteralPosition("course_sentence", "W_1")]
-    'course_sentence.W_1'
     """
     recordings = {name: record(name) for name in recorded_names()}
     example_counts: Counter[LiteralPosition | None] = Counter()
@@ -144,10 +138,6 @@ def find_literal(literal: Any) -> LiteralPosition | None:
     """Return the position of a list in the constants of all examples, or None if it is in none.
 
     The list itself is looked for, not an equal one.
-
-    >>> from attention_docs.examples import batch_of_two
-    >>> find_literal(batch_of_two.X[1])
-    LiteralPosition(example='batch_of_two', constant='X', path=(1,))
     """
     _, position = lists_in_constants().get(id(literal), (None, None))
     return position
@@ -184,16 +174,7 @@ def nested_lists(value: Any, path: tuple[int, ...] = ()) -> Iterator[tuple[Any, 
 
 @contextmanager
 def rewritten_literals(name: str, edits: Mapping[LiteralPosition, list[Any]]) -> Iterator[None]:
-    """Replace literals in the code of an example while the context is active.
-
-    Args:
-        name: the name of the example, whose module is run again, after the examples it imports.
-
-    >>> edits = {LiteralPosition("self_attention", "W_Q", (0,)): [7, 0]}
-    >>> with rewritten_literals("self_attention", edits):
-    ...     print(examples.steps("self_attention")["Q"][0])
-    [8. 0.]
-    """
+    """Run an example's module again with other literals, until the context ends."""
     original_namespaces: dict[str, dict[str, Any]] = {}
     try:
         execute(name, edits, original_namespaces)
@@ -210,12 +191,7 @@ def execute(
     edits: Mapping[LiteralPosition, list[Any]],
     original_namespaces: dict[str, dict[str, Any]],
 ) -> None:
-    """Run an example's module again with edits, after the examples that it imports.
-
-    Args:
-        original_namespaces: the namespaces before the edits, by the names of the modules that were
-            run again; this function adds to them.
-    """
+    """Run a module after the examples it imports, and keep the namespaces that they had."""
     namespace = vars(examples.load(name))
     original_namespaces[name] = dict(namespace)
     for statement in statements(name):
@@ -229,11 +205,7 @@ def execute(
 
 
 def replace_item(nested: Any, path: tuple[int, ...], value: list[Any]) -> Any:
-    """Return nested lists with the item at a path replaced.
-
-    >>> replace_item(([1, 2], [3, 4]), (1,), [5, 6])
-    ([1, 2], [5, 6])
-    """
+    """Return nested lists with the item at a path replaced."""
     if not path:
         return value
     copy = list(nested)

@@ -26,11 +26,7 @@ class Recording:
 
 
 def attempt(name: str, flipped_read: int | None = None) -> Recording:
-    """Run an example, and return the recording even if the run raises an error.
-
-    >>> attempt("self_attention", flipped_read=0).error
-    ValueError('query holds 2.0 at [0, 0]; expected finite numbers only')
-    """
+    """Run an example, and return the recording even if the run raises an error."""
     examples.load(name)  # so that its module is among those whose calls are recorded
     tape = Tape(flipped_read)
     with recorded_calls(tape) as calls:
@@ -56,13 +52,7 @@ def run(name: str, recording: Recording) -> Recording:
 
 @cache
 def record(name: str) -> Recording:
-    """Return the recording of an example with its own inputs, which is made once.
-
-    >>> record("self_attention").steps["Q"].value
-    array([[2., 0.],
-           [0., 2.],
-           [2., 2.]])
-    """
+    """Return the recording of an example with its own inputs, which is made once."""
     recording = attempt(name)
     if isinstance(recording.error, UnknownOperationError):
         raise UnknownOperationError(f"example {name!r}: {recording.error}") from recording.error

@@ -122,11 +122,7 @@ def patch_targets(modules: tuple[str, ...]) -> list[tuple[Any, str, Callable[...
 
 
 def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield the public functions and methods of the mathematics with their names.
-
-    >>> [name for name, _ in public_functions()][:2]
-    ['additive_scores', 'attention_backward']
-    """
+    """Yield the public functions and methods of the mathematics with their names."""
     for module_name in MATHEMATICS:
         module = importlib.import_module(f"{PACKAGE}{module_name}")
         for name, member in inspect.getmembers(module):

@@ -22,11 +22,7 @@ def attention_weights(run: Iterable[LayerSteps]) -> Array:
 
 
 def previous_token_score(weights: Array) -> Array:
-    """Return the (..., h) mean weight of a token on the one before it, from (..., h, n, n) weights.
-
-    >>> show(previous_token_score(np.array([[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.2, 0.8, 0.0]]])))
-    [0.9000]
-    """
+    """Return the (..., h) mean weight of a token on the one before it."""
     return np.mean(np.diagonal(weights, offset=-1, axis1=-2, axis2=-1), axis=-1)
 
 
@@ -34,9 +30,6 @@ def first_token_score(weights: Array) -> Array:
     """Return the (..., h) mean weight on the first token, from (..., h, n, n) weights.
 
     The first row is left out, because under a causal mask it can see only that token.
-
-    >>> show(first_token_score(np.array([[[1.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.2, 0.8, 0.0]]])))
-    [0.6000]
     """
     return np.mean(weights[..., 1:, 0], axis=-1)
 
@@ -45,11 +38,6 @@ def induction_score(weights: Array) -> Array:
     """Return the (..., h) mean weight on the token that followed an earlier copy of the same token.
 
     The (..., h, n, n) weights are those of a sequence whose second half repeats the first.
-
-    >>> weights = np.zeros((1, 4, 4))
-    >>> weights[0, 2, 1], weights[0, 3, 2] = 0.5, 0.7
-    >>> show(induction_score(weights))
-    [0.6000]
     """
     length = weights.shape[-1] // 2
     # Token i + length is a copy of token i, so the token after the original is at i + 1.

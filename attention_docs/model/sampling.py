@@ -19,12 +19,6 @@ def next_token_probabilities(
         temperature: divides the logits; below 1, likely tokens become more likely.
         top_k: keep only this many of the most likely tokens; by default all.
         top_p: keep the most likely tokens until their cumulative probability reaches this.
-
-    >>> logits = np.log(np.array([0.5, 0.1, 0.3, 0.1]))
-    >>> show(next_token_probabilities(logits, top_k=2))
-    [0.6250 0 0.3750 0]
-    >>> show(next_token_probabilities(logits, temperature=0.5, top_p=0.6))
-    [1 0 0 0]
     """
     probabilities = softmax(logits / temperature)
     order = np.argsort(-probabilities, kind="stable")  # the most likely token first

@@ -19,11 +19,7 @@ WORD = re.compile(
 
 
 def split_text(text: str) -> Iterator[str]:
-    """Split a text into the pieces that no token crosses: single digits, and GPT-2's words.
-
-    >>> list(split_text("It's 42  cats."))
-    ['It', "'s", ' ', '4', '2', ' ', ' cats', '.']
-    """
+    """Split a text into the pieces that no token crosses: single digits, and GPT-2's words."""
     start = 0
     for end, character in enumerate(text):
         if unicodedata.category(character).startswith("N"):
@@ -53,10 +49,6 @@ class Tokenizer:
         tokens: the tokens in the order of their ids, each byte written as a character.
         merges: pairs of tokens to join, separated by a space, the most frequent first.
         kinds: GGUF's type number of each token.
-
-    >>> tokenizer = Tokenizer(["c", "a", "t", "at", "cat"], ["a t", "c at"], [1] * 5)
-    >>> tokenizer.encode("catta"), tokenizer.decode([4, 2])
-    ([4, 2, 1], 'catt')
     """
 
     def __init__(self, tokens: Sequence[str], merges: Sequence[str], kinds: Sequence[int]) -> None:

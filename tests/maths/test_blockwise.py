@@ -114,12 +114,9 @@ QUERIES, KEYS = 200, 230  # their product exceeds MAX_SCORES_AT_ONCE, so attend 
 LARGE = random_arrays((2, 4, QUERIES, 8), (2, 4, KEYS, 8), (2, 4, KEYS, 5))
 LARGE_CASES = {
     "plain": {},
-    "scale": {"scale": 0.3},
     "causal": {"is_causal": True},
     "boolean mask": {"attn_mask": window_mask(QUERIES, KEYS, left=20, right=40)},
-    "mask of one head": {"attn_mask": random_array((2, 1, QUERIES, KEYS)) > -1},
     "row mask": {"attn_mask": random_array((1, KEYS)) > 0},
-    "column mask": {"attn_mask": random_array((4, QUERIES, 1)) > 0},
     "float mask": {"attn_mask": random_array((QUERIES, KEYS))},
     "lowest floats as mask": {"attn_mask": np.where(random_array((QUERIES, 1)) > 0, 0, -3e38)},
 }
@@ -276,25 +273,14 @@ def test_overflowing_scores_raise_as_in_formula():
             function(query, key, value)
 
 
-ARGUMENTS_OF_CALLS = 10 * [
-    random_arrays(*[(4, 600, 64)] * 3, dtype="float32", seed=seed) for seed in (1, 2)
-]
-
-
-def attend_concurrently(arguments_of_calls):
-    """Return the outputs of several calls, of which two run at a time."""
+def test_concurrent_calls_equal_calls_one_by_one_and_restore_the_blas_threads():
+    arguments_of_calls = 10 * [
+        random_arrays(*[(4, 600, 64)] * 3, dtype="float32", seed=seed) for seed in (1, 2)
+    ]
+    expected, threads = [attend(*qkv) for qkv in arguments_of_calls], blas_threads()
     with ThreadPoolExecutor(max_workers=2) as pool:
-        return list(pool.map(lambda qkv: attend(*qkv), arguments_of_calls))
-
-
-def test_concurrent_calls_are_bitwise_equal_to_calls_one_by_one():
-    expected = [attend(*qkv) for qkv in ARGUMENTS_OF_CALLS]
-    np.testing.assert_array_equal(attend_concurrently(ARGUMENTS_OF_CALLS), expected)
-
-
-def test_concurrent_calls_restore_the_number_of_blas_threads():
-    threads = blas_threads()
-    attend_concurrently(ARGUMENTS_OF_CALLS)
+        outputs = list(pool.map(lambda qkv: attend(*qkv), arguments_of_calls))
+    np.testing.assert_array_equal(outputs, expected)
     assert blas_threads() == threads
 
 

@@ -30,10 +30,6 @@ def test_causal_mask_is_lower_triangle(queries, keys):
     np.testing.assert_array_equal(causal_mask(queries, keys), np.tri(queries, keys, dtype=bool))
 
 
-def test_masks_are_square_by_default():
-    assert causal_mask(3).shape == window_mask(3).shape == (3, 3)
-
-
 @given(arrays(bool, st.tuples(counts, counts)))
 def test_create_mask_applies_function_to_every_pair_of_positions(visible):
     mask = create_mask(lambda q, kv: visible[q, kv], *visible.shape)
@@ -75,10 +71,6 @@ def test_keys_may_exceed_dtype_of_lengths(dtype, length, keys):
     assert padding_mask(np.array([length], dtype=dtype), keys).sum() == length
 
 
-def test_window_may_exceed_int64():
-    np.testing.assert_array_equal(window_mask(3, 4, left=2**70, right=2**70), np.ones((3, 4)))
-
-
 def test_sum_of_queries_and_window_may_exceed_their_dtype():
     mask = window_mask(np.int8(100), 200, left=np.int8(100))
     np.testing.assert_array_equal(mask, np.ones((100, 200)))
@@ -92,7 +84,7 @@ def test_lengths_accept_unsigned_integers(strict):
 @pytest.mark.parametrize(
     ("make", "error", "message"),
     [
-        (lambda: create_mask(causal_mask(2), 2), TypeError, "mask is a ndarray; expected a function of two arrays"),
+        (lambda: create_mask(2, 2), TypeError, "mask is an int; expected a function of two arrays"),
         (lambda: create_mask(lambda q, kv: True, 2), TypeError, "mask returned a bool; expected an array of dtype bool"),
         (lambda: create_mask(lambda q, kv: q - kv, 2), TypeError, "mask returned int64; expected an array of dtype bool"),
         (lambda: create_mask(lambda q, kv: np.ones((3, 3), dtype=bool), 2), ValueError, "mask returned shape (3, 3); expected one that broadcasts to (..., 2, 2)"),

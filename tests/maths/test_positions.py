@@ -86,11 +86,6 @@ def test_default_base_is_10000():
     np.testing.assert_array_equal(position_rotation(9, 6), position_rotation(9, 6, 10000))
 
 
-def test_base_may_be_an_integer(xp):
-    integer_base = sinusoidal_positions(9, 6, 10, xp=xp)
-    np.testing.assert_allclose(to_numpy(integer_base), sinusoidal_positions(9, 6, 10.0), atol=1e-14)
-
-
 def test_result_is_on_requested_device(strict):
     device = strict.Device("device1")
     assert sinusoidal_positions(5, 6, xp=strict, device=device).device == device

@@ -57,8 +57,3 @@ def test_empty_axis_stays_empty(xp):
 def test_error_locates_nan_or_inf_score(xp, invalid):
     with pytest.raises(ValueError, match=rf"scores holds {invalid} at \[1, 0\]; expected finite"):
         softmax(xp.asarray([[1.0, 2.0], [invalid, 3.0]]))
-
-
-def test_axis_out_of_range_raises():
-    with pytest.raises(ValueError, match=r"axis is 1; expected an axis of scores \(3,\)"):
-        softmax(np.ones(3), axis=1)

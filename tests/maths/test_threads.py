@@ -98,16 +98,10 @@ def test_each_of_several_jobs_has_one_blas_thread():
     assert threads == [1, 1, 1, 1]
 
 
-def test_single_job_has_all_blas_threads():
-    threads = []
-    run_parallel(lambda job: threads.append(blas_threads()), ["job"])
-    assert threads == [ALL_BLAS_THREADS]
-
-
-def test_single_job_runs_in_the_calling_thread():
-    threads = []
-    run_parallel(lambda job: threads.append(threading.current_thread()), ["job"])
-    assert threads == [threading.current_thread()]
+def test_single_job_runs_in_the_calling_thread_with_all_blas_threads():
+    states = []
+    run_parallel(lambda job: states.append((threading.current_thread(), blas_threads())), ["job"])
+    assert states == [(threading.current_thread(), ALL_BLAS_THREADS)]
 
 
 def test_no_jobs_run_nothing():

@@ -8,33 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import arrays
 
 from attention_docs import TileState, attend_tile, merge, scaled_dot_product_attention
 from tests import loops
 from tests.conftest import peak_memory, random_arrays, to_numpy
 
-numbers = st.floats(-50, 50)
-totals = st.floats(0, 50)
-
-
-@st.composite
-def states(draw):
-    """Draw a state of two queries and three features."""
-    return TileState(
-        maximum=draw(arrays(float, 2, elements=numbers)),
-        total=draw(arrays(float, 2, elements=totals)),
-        sums=draw(arrays(float, (2, 3), elements=numbers)),
-    )
-
-
 EMPTY = TileState(np.full(2, -np.inf), np.zeros(2), np.zeros((2, 3)))
-
-
-def assert_close(state, expected):
-    for field in TileState._fields:
-        actual, desired = getattr(state, field), getattr(expected, field)
-        np.testing.assert_allclose(actual, desired, rtol=1e-12, atol=1e-12, err_msg=field)
 
 
 def assert_equal(state, expected):
@@ -42,18 +21,8 @@ def assert_equal(state, expected):
         np.testing.assert_array_equal(getattr(state, field), getattr(expected, field))
 
 
-@given(states(), states(), states())
-def test_merge_is_associative(a, b, c):
-    assert_close(merge(merge(a, b), c), merge(a, merge(b, c)))
-
-
-@given(states(), states())
-def test_merge_is_commutative(a, b):
-    assert_close(merge(a, b), merge(b, a))
-
-
-@given(states())
-def test_merge_with_empty_state_is_identity(state):
+def test_merge_with_empty_state_is_identity():
+    state = TileState(*random_arrays((2,), (2,), (2, 3)))
     for merged in (merge(EMPTY, state), merge(state, EMPTY)):
         assert_equal(merged, state)
 

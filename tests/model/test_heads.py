@@ -59,26 +59,12 @@ each_frames = pytest.mark.parametrize(
 
 
 @each_frames
-def test_frames_give_twenty_different_sentences(frames):
-    texts = [sentence.text for sentence in antecedents.sentences(frames)]
-    assert len(texts) == len(set(texts)) == 20
-
-
-@each_frames
 def test_each_noun_is_the_antecedent_once_first_and_once_second(frames):
     sentences = antecedents.sentences(frames)
     nouns = [noun for first, second, *_ in frames for noun in (first, second)]
     assert sorted((sentence.antecedent, sentence.is_first) for sentence in sentences) == sorted(
         (f"{noun}s", is_first) for noun in nouns for is_first in (True, False)
     )
-
-
-@each_frames
-def test_is_first_tells_whether_antecedent_precedes_other_noun(frames):
-    for sentence in antecedents.sentences(frames):
-        antecedent = sentence.text.index(f" {sentence.antecedent} ")
-        other = sentence.text.index(f" {sentence.other} ")
-        assert sentence.is_first == (antecedent < other)
 
 
 def test_held_out_frames_share_no_word_with_selection_frames():
