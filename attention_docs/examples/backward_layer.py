@@ -23,11 +23,6 @@ normed 4 x 5
  [-0.9874  1.1467 -0.1907 -1.1404  1.1719]
  [ 1.3951 -0.3451 -1.5491  0.7026 -0.2034]
  [-1.5413  0.9869 -0.8278  0.6222  0.7600]]
-Y 4 x 5
-[[ 0.5883 -0.7845 1.7845 -1.3728 -1.5883]
- [-0.9874  2.2933 0.9046 -1.1404  0.7578]
- [ 1.3951 -0.6903 0.2254  0.7026 -1.3051]
- [-1.5413  1.9739 0.5861  0.6222  0.1401]]
 d_gain [-3.8894 1.5389 -3.2889 2.9031 -1.7479]
 d_shift [2 0 3 -1 2]
 d_normed [[1 -2 0 0 3] [0 2 0.5000 -2 0] [-1 0 1 0 1.5000] [2 0 0 1 -1.5000]]
@@ -59,19 +54,6 @@ dK 4 x 3
 dV_1 [[3.5434] [-0.1931] [0.2280] [0.2453]]
 dV_2 [[-3.9594] [2.5104] [0.0293] [1.6574]]
 dV [[-0.4160] [2.3173] [0.2573] [1.9027]]
-dW_Q 5 x 6
-[[  1.3747 -0.2999 -3.7392  0.8149  2.5051  2.4488]
- [ -1.3794  0.3039  3.7444 -0.4878 -2.7441 -3.0648]
- [ -1.3725  0.2981  3.7360 -0.9211 -2.3495 -2.7938]
- [-3.7e-05  0.0001 -0.0002  0.0229  0.0144 -0.2612]
- [ -2.7520  0.6021  7.4799 -1.3632 -5.0647 -6.3811]]
-dW_K 5 x 3
-[[-0.3006 -5.9188  1.3896]
- [-2.5322 -9.9188  3.5439]
- [-0.6688 12.9479 -1.3095]
- [ 3.2476  3.1117 -3.3301]
- [ 3.2943  9.2526 -4.4258]]
-dW_V [[-1.8041] [6.2800] [-1.2465] [0.6733] [6.3800]]
 through_attention 4 x 5
 [[-1.2608  -0.6129 -2.6875 -1.1384  1.4396]
  [ 2.2527 -12.7638 -3.0949 -1.6362  9.9659]
@@ -135,7 +117,7 @@ class Layer(NamedTuple):
 
 
 def steps(xp=numpy):
-    """Return the steps of the layer forward, and the gradients of all its arrays backward."""
+    """Return the steps of the layer forward, and gradients backward, from dY to dX."""
     arrays = given_arrays(xp)
     layer = forward(arrays)
     return {
@@ -146,7 +128,6 @@ def steps(xp=numpy):
         "summed": layer.summed,
         "std": layer.normed.std[:, 0],
         "normed": layer.normed.rows,
-        "Y": arrays["gain"] * layer.normed.rows + arrays["shift"],
         **backward(xp, arrays, layer),
     }
 
@@ -164,12 +145,12 @@ def forward(arrays):
 
 
 def backward(xp, arrays, layer):
-    """Return the gradients of all arrays, from dY back to dX.
+    """Return the gradients from dY back to dX; those of W_Q, W_K and W_V are products like dW_O.
 
     `dK` and `dV` are sums over the two heads, which share keys and values.
     """
     transpose = xp.matrix_transpose
-    x, mask, d_y = arrays["X"], arrays["B"], arrays["dY"]
+    mask, d_y = arrays["B"], arrays["dY"]
     query, key, value = layer.query, layer.key, layer.value
     d_normed = d_y * arrays["gain"]
     d_summed = norm_backward(d_normed, layer.normed)
@@ -205,9 +186,6 @@ def backward(xp, arrays, layer):
         "dV_1": head_1.value,
         "dV_2": head_2.value,
         "dV": gradients.value[0, :, :],
-        "dW_Q": transpose(x) @ d_q,
-        "dW_K": transpose(x) @ d_k,
-        "dW_V": transpose(x) @ d_v,
         "through_attention": through_attention,
         "dX": d_summed + through_attention,
     }

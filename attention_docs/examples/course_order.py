@@ -39,12 +39,6 @@ with_positions 5 x 7
  [1 2 0 0 0  0.6000 -0.8000]
  [0 0 0 2 0 -0.2800 -0.9600]
  [0 0 0 0 2 -0.9360 -0.3520]]
-with_positions_swapped 5 x 7
-[[1 2 0 0 0  0.6000  0.8000]
- [0 0 2 0 0       1       0]
- [2 1 0 0 0  0.6000 -0.8000]
- [0 0 0 2 0 -0.2800 -0.9600]
- [0 0 0 0 2 -0.9360 -0.3520]]
 angle 53.1301
 K_with_positions [[3 0 1.6000] [0 2 0] [3 0 -1.6000] [0 0 -1.9200] [0 0 -0.7040]]
 they_query [2 0 2]
@@ -96,7 +90,7 @@ TITLE = "Two words exchange their places"
 SOURCE = "our own example"
 LABELS = {
     "X E with_positions": (WORDS, FEATURES),
-    "X_swapped with_positions_swapped": (SWAPPED, FEATURES),
+    "X_swapped": (SWAPPED, FEATURES),
     "weights weights_with_positions": (WORDS, WORDS),
     "weights_swapped weights_with_positions_swapped": (SWAPPED, SWAPPED),
     "output output_with_positions": (WORDS, VALUE_FEATURES),
@@ -136,7 +130,6 @@ def steps(xp=numpy):
         "output_swapped": words_swapped.output,
         "E": e,
         "with_positions": x + e,
-        "with_positions_swapped": x_swapped + e,
         "W_Q": w_q,
         "W_K": w_k,
         "angle": xp.acos(cosine) * (180 / math.pi),

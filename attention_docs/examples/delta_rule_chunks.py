@@ -23,13 +23,6 @@ kept 6 x 6
  [0.2000 0.4000 0.5000      1      0 0]
  [0.1600 0.3200 0.4000 0.8000      1 0]
  [0.0800 0.1600 0.2000 0.4000 0.5000 1]]
-corrections 6 x 3
-[[      1       0       2]
- [-0.1200  1.5000  0.2600]
- [ 1.3200  0.7500 -0.3600]
- [-0.9770  1.7120 -0.0499]
- [ 0.0990  0.2776  1.4089]
- [ 0.5579 -1.8052  0.9008]]
 in_chunks 6 x 3
 [[ 0.6000      0 1.2000]
  [ 0.3280 0.9000 0.9560]
@@ -135,7 +128,6 @@ def steps(xp=numpy):
         "gates": gates,
         "output": output,
         "kept": single_chunk["kept"],
-        "corrections": single_chunk["corrections"],
         "in_chunks": xp.concat(chunk_outputs),
         "causal_only": (q @ k.T * is_visible) @ single_chunk["corrections"],
     }

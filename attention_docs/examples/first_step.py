@@ -26,10 +26,6 @@ step 3 x 4
 [[-0.0100  0.0100 -0.0100 -0.0100]
  [ 0.0100 -0.0100  0.0100  0.0100]
  [-0.0100  0.0100 -0.0100 -0.0100]]
-W_vocabulary_after 3 x 4
-[[ 0.9900 0.5100 -1.0100 -0.0100]
- [ 0.0100 0.9900  0.5100 -0.4900]
- [-1.0100 0.0100  0.9900  1.9900]]
 loss_after 2.2496
 """
 
@@ -75,6 +71,5 @@ def steps(xp=numpy):
         "mean": adam.mean["W"],
         "square": adam.square["W"],
         "step": w_after - w,
-        "W_vocabulary_after": w_after,
         "loss_after": loss_after,
     }

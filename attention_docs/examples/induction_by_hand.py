@@ -20,11 +20,6 @@ K2 [[0 0 1] [0 0 1] [1 0 0] [0 1 0]]
 scores2 [[1000 -inf -inf -inf] [0 0 -inf -inf] [0 0 0 -inf] [0 0 1000 0]]
 weights2 [[1 0 0 0] [0.5000 0.5000 0 0] [0.3333 0.3333 0.3333 0] [0 0 1 0]]
 output [[0 0 1] [0.5000 0 0.5000] [0.3333 0.3333 0.3333] [0 1 0]]
-weights_without_first 4 x 4
-[[     1      0      0      0]
- [0.5000 0.5000      0      0]
- [0.3333 0.3333 0.3333      0]
- [0.2500 0.2500 0.2500 0.2500]]
 output_without_first [[0 0 1] [0.5000 0 0.5000] [0.3333 0.3333 0.3333] [0.5000 0.2500 0.2500]]
 """
 
@@ -65,7 +60,7 @@ W_K2 = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 0, 0], [1, 0, 0], [0, 1,
 
 
 def steps(xp=numpy):
-    """Return the steps of both layers; those `without_first` give the second layer `X` itself."""
+    """Return the steps of both layers, and the output of the second one alone on `X`."""
     x = xp.asarray(X, dtype=xp.float64)
     w_q1, w_k1, w_v1 = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q1, W_K1, W_V1))
     w_o1 = xp.asarray(W_O1, dtype=xp.float64)
@@ -95,6 +90,5 @@ def steps(xp=numpy):
         "scores2": layer_2.masked,
         "weights2": layer_2.weights,
         "output": layer_2.output,
-        "weights_without_first": layer_2_alone.weights,
         "output_without_first": layer_2_alone.output,
     }

@@ -29,7 +29,6 @@ output [[-1.3673 0.6431 0.5330 -0.1506 1.1761 0.1912 0.8343]]
 query_absorbed [[2 -2 1]]
 scaled_absorbed [[2.6929 1.5069 -1.3040 0.2700 0.7071]]
 blended_latents [[1.3673 -0.5330 0.1912]]
-output_absorbed [[-1.3673 0.6431 0.5330 -0.1506 1.1761 0.1912 0.8343]]
 query_2 [[2 -1 1 1 -1 0]]
 query_unrotated_2 [[0 -1]]
 query_rotary_2 [[-0.7568 0.6536]]
@@ -47,7 +46,6 @@ output_2 [[-0.5889 0.6207 0.5255 -1.4797 0.8907 0.8590 -1.4480]]
 query_absorbed_2 [[-1 2 0]]
 scaled_absorbed_2 [[-2.1805 -0.0998 1.7405 -0.3821 -0.3536]]
 blended_latents_2 [[-0.5889 1.4797 -0.0317]]
-output_absorbed_2 [[-0.5889 0.6207 0.5255 -1.4797 0.8907 0.8590 -1.4480]]
 default_scale [[-1.5287 0.6608 0.6676 -0.2672 1.3284 0.2002 0.8610]]
 turned_query [[0.8600 0.6511 1.1674 -2.0641 0.7590 -0.7982]]
 turned_key [[0 -2.3813 2.0906 0 1.5262 -1.9050]]
@@ -161,5 +159,4 @@ def head_steps(xp, last_token, cache, matrices):
         "query_absorbed": query_absorbed,
         "scaled_absorbed": over_latents.scaled,
         "blended_latents": over_latents.output,
-        "output_absorbed": over_latents.output @ w_up_v,
     }

@@ -192,14 +192,13 @@ def course_order(literals):
     computed = {
         "X_swapped": swap_nouns(x),
         "with_positions": add_positions(literals),
-        "with_positions_swapped": add(swap_nouns(x), literals["E"]),
         "angle": math.degrees(math.acos(loops.dot(hands[0], hands[1]))),
     }
     rows = {
         "": x,
         "_swapped": computed["X_swapped"],
         "_with_positions": computed["with_positions"],
-        "_with_positions_swapped": computed["with_positions_swapped"],
+        "_with_positions_swapped": add(swap_nouns(x), literals["E"]),
     }
     for ending, words in rows.items():
         steps = head(literals, 1, words, lambda i, j: True)

@@ -96,7 +96,6 @@ def delta_rule_chunks(literals):
     steps = {
         "output": output,
         "kept": kept,
-        "corrections": corrections,
         "in_chunks": output,
         "causal_only": loops.matmul(causal, corrections),
     }

@@ -37,7 +37,6 @@ def first_step(literals):
         "mean": (1 - MEAN_DECAY) * dw,
         "square": (1 - SQUARE_DECAY) * dw**2,
         "step": update,
-        "W_vocabulary_after": w + update,
         "loss_after": -math.log(p_after[answer]),
     }
 

@@ -84,7 +84,7 @@ def position_biases(literals):
     return {
         "slopes": [ratio**head for head in (1, 2, 3, 4)],
         "bias": [[-ratio * (i - j) if j <= i else -math.inf for j in range(5)] for i in range(5)],
-        **{name: causal[name] for name in ("masked", "weights", "output")},
+        **{name: causal[name] for name in ("masked", "weights")},
         "weights_alibi": alibi,
         "buckets": [bucket(distance) for distance in literals["DISTANCES"]],
     }
@@ -259,7 +259,6 @@ def latent_head(literals, latents, keys_rotary, suffix):
         "query_absorbed": [[loops.dot(query[0], row) for row in up_k]],
         "scaled_absorbed": steps["scaled"],
         "blended_latents": loops.matmul(steps["weights"], latents),
-        "output_absorbed": steps["output"],
     }
 
 
@@ -332,7 +331,6 @@ def induction_by_hand(literals):
         **{f"{name}2": second[name] for name in names},
         "between": between,
         "output": second["output"],
-        "weights_without_first": without_first["weights"],
         "output_without_first": without_first["output"],
     }
 
