@@ -36,31 +36,24 @@ output 5 x 4
 
 import numpy
 
-from attention_docs.examples.course_sentence import (
-    FEATURES,
-    KEY_FEATURES,
-    VALUE_FEATURES,
-    WORDS,
-    given_matrices,
-    project,
-)
+from attention_docs.examples import course_sentence as course
 
 TITLE = "Attention over the sentence"
 SOURCE = "our own example"
 LABELS = {
-    "X": (WORDS, FEATURES),
-    "Q K": (WORDS, KEY_FEATURES),
-    "V output": (WORDS, VALUE_FEATURES),
-    "scores scaled exponentials weights": (WORDS, WORDS),
-    "sums": (WORDS,),
+    "X": (course.WORDS, course.FEATURES),
+    "Q K": (course.WORDS, course.KEY_FEATURES),
+    "V output": (course.WORDS, course.VALUE_FEATURES),
+    "scores scaled exponentials weights": (course.WORDS, course.WORDS),
+    "sums": (course.WORDS,),
 }
 
 
 def steps(xp=numpy):
     """Compute softmax(Q K^T / sqrt(d_k)) V step by step, with the queries and keys of head 1."""
-    matrices = given_matrices(xp)
+    matrices = course.given_matrices(xp)
     x = matrices["X"]
-    q, k, v = project(matrices, x, head=1)
+    q, k, v = course.project(matrices, x, head=1)
     scores = q @ k.T
     scaled = scores / k.shape[1] ** 0.5
     exponentials = xp.exp(scaled)

@@ -94,34 +94,23 @@ one_head_weights 5 x 5
 import numpy
 
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.course_sentence import (
-    FEATURES,
-    HAND_FEATURES,
-    KEY_FEATURES,
-    PASS,
-    THEY,
-    VALUE_FEATURES,
-    WORDS,
-    given_matrices,
-    project,
-    round_off,
-)
+from attention_docs.examples import course_sentence as course
 
 TITLE = "Two heads on one sentence"
 SOURCE = "our own example"
-BOTH_HEADS = [f"{feature} {head}" for head in (1, 2) for feature in VALUE_FEATURES]
+BOTH_HEADS = [f"{feature} {head}" for head in (1, 2) for feature in course.VALUE_FEATURES]
 LABELS = {
-    "with_positions added_1 added_2 output": (WORDS, FEATURES),
-    "W_Q_2 W_K_2": (FEATURES, HAND_FEATURES),
-    "pass_query": (HAND_FEATURES,),
-    "pass_scores": (WORDS,),
-    "Q_1 K_1": (WORDS, KEY_FEATURES),
-    "Q_2 K_2": (WORDS, HAND_FEATURES),
-    "V head_1 head_2": (WORDS, VALUE_FEATURES),
-    "weights_1 weights_2 one_head_weights": (WORDS, WORDS),
-    "side_by_side": (WORDS, BOTH_HEADS),
-    "W_O": (BOTH_HEADS, FEATURES),
-    "they_scores": (["head 1", "head 2", "sum"], WORDS),
+    "with_positions added_1 added_2 output": (course.WORDS, course.FEATURES),
+    "W_Q_2 W_K_2": (course.FEATURES, course.HAND_FEATURES),
+    "pass_query": (course.HAND_FEATURES,),
+    "pass_scores": (course.WORDS,),
+    "Q_1 K_1": (course.WORDS, course.KEY_FEATURES),
+    "Q_2 K_2": (course.WORDS, course.HAND_FEATURES),
+    "V head_1 head_2": (course.WORDS, course.VALUE_FEATURES),
+    "weights_1 weights_2 one_head_weights": (course.WORDS, course.WORDS),
+    "side_by_side": (course.WORDS, BOTH_HEADS),
+    "W_O": (BOTH_HEADS, course.FEATURES),
+    "they_scores": (["head 1", "head 2", "sum"], course.WORDS),
 }
 
 
@@ -130,28 +119,28 @@ def steps(xp=numpy):
 
     `added_1` and `added_2` are what each head adds through its rows of W_O.
     """
-    matrices = given_matrices(xp)
+    matrices = course.given_matrices(xp)
     with_positions = matrices["X"] + matrices["E"]
-    q_1, k_1, v = project(matrices, with_positions, head=1)
-    q_2, k_2, _ = project(matrices, with_positions, head=2)  # the values are those of head 1
+    q_1, k_1, v = course.project(matrices, with_positions, head=1)
+    q_2, k_2, _ = course.project(matrices, with_positions, head=2)  # the values are those of head 1
     head_1 = attention_steps(q_1, k_1, v, is_causal=True)
     head_2 = attention_steps(q_2, k_2, v, is_causal=True)
     both_queries = xp.concat([q_1, q_2], axis=1)
     both_keys = xp.concat([k_1, k_2], axis=1)
     one_head = attention_steps(both_queries, both_keys, v, is_causal=True)
-    they_scores = xp.stack([head.scores[THEY, :] for head in (head_1, head_2, one_head)])
-    unmasked_scores = round_off(xp, attention_steps(q_2, k_2, v).scores)
+    they_scores = xp.stack([head.scores[course.THEY, :] for head in (head_1, head_2, one_head)])
+    unmasked_scores = course.round_off(xp, attention_steps(q_2, k_2, v).scores)
     w_o = xp.concat([matrices["W_O_1"], matrices["W_O_2"]])
     side_by_side = xp.concat([head_1.output, head_2.output], axis=1)
     return {
         "with_positions": with_positions,
         "W_Q_2": matrices["W_Q_2"],
         "W_K_2": matrices["W_K_2"],
-        "pass_query": round_off(xp, q_2[PASS, :]),
-        "pass_scores": unmasked_scores[PASS, :],
+        "pass_query": course.round_off(xp, q_2[course.PASS, :]),
+        "pass_scores": unmasked_scores[course.PASS, :],
         "Q_1": q_1,
         "K_1": k_1,
-        "Q_2": round_off(xp, q_2),
+        "Q_2": course.round_off(xp, q_2),
         "K_2": k_2,
         "V": v,
         "weights_1": head_1.weights,
@@ -163,6 +152,6 @@ def steps(xp=numpy):
         "added_1": head_1.output @ matrices["W_O_1"],
         "added_2": head_2.output @ matrices["W_O_2"],
         "output": side_by_side @ w_o,
-        "they_scores": round_off(xp, they_scores),
+        "they_scores": course.round_off(xp, they_scores),
         "one_head_weights": one_head.weights,
     }

@@ -64,24 +64,16 @@ weights_swapped 5 x 5
 import numpy
 
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.course_sentence import (
-    SWAPPED,
-    VALUE_FEATURES,
-    WORDS,
-    given_matrices,
-    project,
-    round_off,
-    swap_nouns,
-)
+from attention_docs.examples import course_sentence as course
 from attention_docs.masks import causal_mask
 
 TITLE = "The sentence under a causal mask"
 SOURCE = "our own example"
 LABELS = {
-    "scaled open_weights masked_late mask masked weights": (WORDS, WORDS),
-    "late_sums": (WORDS,),
-    "output": (WORDS, VALUE_FEATURES),
-    "masked_swapped weights_swapped": (SWAPPED, SWAPPED),
+    "scaled open_weights masked_late mask masked weights": (course.WORDS, course.WORDS),
+    "late_sums": (course.WORDS,),
+    "output": (course.WORDS, course.VALUE_FEATURES),
+    "masked_swapped weights_swapped": (course.SWAPPED, course.SWAPPED),
 }
 
 
@@ -91,12 +83,12 @@ def steps(xp=numpy):
     `masked_late` sets the weights of later words to zero after the softmax, which is a mistake:
     only its last row still sums to one, as `late_sums` shows.
     """
-    matrices = given_matrices(xp)
+    matrices = course.given_matrices(xp)
     with_positions = matrices["X"] + matrices["E"]
-    q, k, v = project(matrices, with_positions, head=1)
+    q, k, v = course.project(matrices, with_positions, head=1)
     attention = attention_steps(q, k, v, is_causal=True)
-    with_positions_swapped = swap_nouns(xp, matrices["X"]) + matrices["E"]
-    swapped = project(matrices, with_positions_swapped, head=1)
+    with_positions_swapped = course.swap_nouns(xp, matrices["X"]) + matrices["E"]
+    swapped = course.project(matrices, with_positions_swapped, head=1)
     attention_swapped = attention_steps(*swapped, is_causal=True)
     open_weights = attention_steps(q, k, v).weights
     mask = causal_mask(with_positions.shape[0], xp=xp)
@@ -105,7 +97,7 @@ def steps(xp=numpy):
         "scaled": attention.scaled,
         "open_weights": open_weights,
         "masked_late": masked_late,
-        "late_sums": round_off(xp, xp.sum(masked_late, axis=1)),
+        "late_sums": course.round_off(xp, xp.sum(masked_late, axis=1)),
         "mask": mask,
         "masked": attention.masked,
         "weights": attention.weights,

@@ -34,17 +34,8 @@ next_words 4 x 9
 import numpy
 
 from attention_docs.dot_product import attention_steps
+from attention_docs.examples import course_sentence as course
 from attention_docs.examples.course_block import feed_forward, layer_norm
-from attention_docs.examples.course_sentence import (
-    FEATURES,
-    KEY_FEATURES,
-    THEY,
-    VALUE_FEATURES,
-    VOCABULARY,
-    WORDS,
-    given_matrices,
-    project,
-)
 from attention_docs.softmax import softmax
 
 TITLE = "The sentence on its way through the model"
@@ -52,33 +43,33 @@ SOURCE = "our own example"
 
 PAGES = ["query and key", "and scale", "and positions", "and mask"]
 LABELS = {
-    "with_positions": (WORDS, FEATURES),
-    "Q K": (WORDS, KEY_FEATURES),
-    "V": (WORDS, VALUE_FEATURES),
-    "scaled": (WORDS, WORDS),
-    "they_outputs": (PAGES, VALUE_FEATURES),
-    "logits next_words": (PAGES, VOCABULARY),
+    "with_positions": (course.WORDS, course.FEATURES),
+    "Q K": (course.WORDS, course.KEY_FEATURES),
+    "V": (course.WORDS, course.VALUE_FEATURES),
+    "scaled": (course.WORDS, course.WORDS),
+    "they_outputs": (PAGES, course.VALUE_FEATURES),
+    "logits next_words": (PAGES, course.VOCABULARY),
 }
 
 
 def steps(xp=numpy):
     """Return the steps of head 1, and the next word that the model predicts on each of PAGES."""
-    matrices = given_matrices(xp)
+    matrices = course.given_matrices(xp)
     with_positions = matrices["X"] + matrices["E"]
-    q, k, v = project(matrices, with_positions, head=1)
+    q, k, v = course.project(matrices, with_positions, head=1)
     head_1 = attention_steps(q, k, v, is_causal=True)
-    head_2 = attention_steps(*project(matrices, with_positions, head=2), is_causal=True)
-    without_positions = project(matrices, matrices["X"], head=1)
+    head_2 = attention_steps(*course.project(matrices, with_positions, head=2), is_causal=True)
+    without_positions = course.project(matrices, matrices["X"], head=1)
     outputs = [
         attention_steps(*without_positions, scale=1.0).output,
         attention_steps(*without_positions).output,
         attention_steps(q, k, v).output,
         head_1.output,
     ]
-    they_outputs = xp.stack([output[THEY, :] for output in outputs])
+    they_outputs = xp.stack([output[course.THEY, :] for output in outputs])
     # Both have one row, which broadcasts to the four rows of `they_outputs`.
-    they_head_2 = head_2.output[THEY : THEY + 1, :]
-    they_with_position = with_positions[THEY : THEY + 1, :]
+    they_head_2 = head_2.output[course.THEY : course.THEY + 1, :]
+    they_with_position = with_positions[course.THEY : course.THEY + 1, :]
     attention_output = they_outputs @ matrices["W_O_1"] + they_head_2 @ matrices["W_O_2"]
     normed = layer_norm(xp, they_with_position + attention_output)
     block_output = layer_norm(xp, normed + feed_forward(xp, normed).output)

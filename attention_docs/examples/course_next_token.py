@@ -64,18 +64,8 @@ import numpy
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples import course_heads
+from attention_docs.examples import course_sentence as course
 from attention_docs.examples.course_block import block, feed_forward, layer_norm
-from attention_docs.examples.course_sentence import (
-    FEATURES,
-    SWAPPED,
-    THEY,
-    VOCABULARY,
-    WORDS,
-    given_matrices,
-    project,
-    round_off,
-    swap_nouns,
-)
 from attention_docs.softmax import softmax
 
 TITLE = "The next token, and the one after it"
@@ -95,20 +85,20 @@ PARTS = [
     "second norm",
     "both norms",
 ]
-NEXT_WORDS = [*WORDS[1:], "fly"]
-NEXT_WORDS_SWAPPED = [*SWAPPED[1:], "sail"]
-FLY, SAIL = VOCABULARY.index("fly"), VOCABULARY.index("sail")
+NEXT_WORDS = [*course.WORDS[1:], "fly"]
+NEXT_WORDS_SWAPPED = [*course.SWAPPED[1:], "sail"]
+FLY, SAIL = course.VOCABULARY.index("fly"), course.VOCABULARY.index("sail")
 SENTENCES = ["birds pass boats", "boats pass birds"]
 LABELS = {
-    "output": (WORDS, FEATURES),
-    "logits probabilities": (WORDS, VOCABULARY),
-    "probabilities_swapped": (SWAPPED, VOCABULARY),
-    "losses": (WORDS,),
-    "fly_with_position": (FEATURES,),
-    "appended": (VOCABULARY,),
-    "tempered": ([f"temperature {t}" for t in TEMPERATURES], VOCABULARY),
+    "output": (course.WORDS, course.FEATURES),
+    "logits probabilities": (course.WORDS, course.VOCABULARY),
+    "probabilities_swapped": (course.SWAPPED, course.VOCABULARY),
+    "losses": (course.WORDS,),
+    "fly_with_position": (course.FEATURES,),
+    "appended": (course.VOCABULARY,),
+    "tempered": ([f"temperature {t}" for t in TEMPERATURES], course.VOCABULARY),
     "fly sail log_odds": (SENTENCES, ["nothing", *PARTS]),
-    "with_head_1 without_head_1": (SENTENCES, VOCABULARY),
+    "with_head_1 without_head_1": (SENTENCES, course.VOCABULARY),
     "right": (["nothing", *PARTS],),
 }
 
@@ -130,19 +120,22 @@ def steps(xp=numpy):
     with_positions = attention["with_positions"]
     prediction = predict(xp, with_positions, attention["output"])
     next_word_probabilities = xp.stack(
-        [prediction.probabilities[i, VOCABULARY.index(word)] for i, word in enumerate(NEXT_WORDS)]
+        [
+            prediction.probabilities[i, course.VOCABULARY.index(word)]
+            for i, word in enumerate(NEXT_WORDS)
+        ]
     )
     fly = xp.asarray(FLY_WITH_POSITION, dtype=xp.float64)
     rows_with_fly = xp.concat([with_positions, fly[None, :]])
     prediction_with_fly = predict(xp, rows_with_fly, multi_head_output(xp, rows_with_fly))
     appended = prediction_with_fly.probabilities[-1, :]
     temperatures = xp.asarray(TEMPERATURES, dtype=xp.float64)
-    x = given_matrices(xp)["X"]
-    sentences = xp.stack([x, swap_nouns(xp, x)])
+    x = course.given_matrices(xp)["X"]
+    sentences = xp.stack([x, course.swap_nouns(xp, x)])
     ablated = xp.stack([ablate(xp, sentences, part) for part in (None, *PARTS)], axis=1)
     return {
         "output": prediction.block_output,
-        "logits": round_off(xp, prediction.logits),
+        "logits": course.round_off(xp, prediction.logits),
         "probabilities": prediction.probabilities,
         "probabilities_swapped": ablated[1, 0, :, :],
         "next_token": xp.argmax(prediction.logits[-1, :]),
@@ -162,14 +155,14 @@ def ablation_steps(xp, ablated):
 
     The axes of `ablated` are the sentence, the part left out, the word and the next word.
     """
-    after_they = ablated[:, :, THEY, :]
+    after_they = ablated[:, :, course.THEY, :]
     fly, sail = after_they[:, :, FLY], after_they[:, :, SAIL]
-    next_words = [VOCABULARY.index(word) for word in NEXT_WORDS]
-    next_words_swapped = [VOCABULARY.index(word) for word in NEXT_WORDS_SWAPPED]
+    next_words = [course.VOCABULARY.index(word) for word in NEXT_WORDS]
+    next_words_swapped = [course.VOCABULARY.index(word) for word in NEXT_WORDS_SWAPPED]
     return {
         "fly": fly,
         "sail": sail,
-        "log_odds": round_off(xp, xp.log(fly / sail)),
+        "log_odds": course.round_off(xp, xp.log(fly / sail)),
         "with_head_1": after_they[:, 0, :],
         "without_head_1": after_they[:, 1 + PARTS.index("head 1"), :],
         "right": count_correct(xp, ablated[0, :, :, :], next_words)
@@ -182,10 +175,10 @@ def multi_head_output(xp, with_positions, heads=(1, 2), is_causal=True, scale=No
 
     The scale is 1 / sqrt(d_k) if it is None.
     """
-    matrices = given_matrices(xp)
+    matrices = course.given_matrices(xp)
     total = xp.zeros_like(with_positions)
     for head in heads:
-        q, k, v = project(matrices, with_positions, head)
+        q, k, v = course.project(matrices, with_positions, head)
         output = attention_steps(q, k, v, is_causal=is_causal, scale=scale).output
         total = total + output @ matrices[f"W_O_{head}"]
     return total
@@ -194,13 +187,13 @@ def multi_head_output(xp, with_positions, heads=(1, 2), is_causal=True, scale=No
 def predict(xp, with_positions, attention_output):
     """Predict the next word after each row from the input and the output of the two heads."""
     block_output = block(xp, with_positions, attention_output)["output"]
-    logits = block_output @ given_matrices(xp)["W_vocabulary"]
+    logits = block_output @ course.given_matrices(xp)["W_vocabulary"]
     return Prediction(block_output, logits, softmax(logits))
 
 
 def ablate(xp, x, part):
     """Return the probabilities of the model without one of `PARTS`; complete if `part` is None."""
-    matrices = given_matrices(xp)
+    matrices = course.given_matrices(xp)
     rows = x if part == "positions" else x + matrices["E"]
     heads = [i for i in (1, 2) if part != f"head {i}"]
     scale = 1 if part == "scale" else None
@@ -222,7 +215,7 @@ def count_correct(xp, probabilities, right_words):
     for the next word. A word counts if its right next word is likelier than every other one.
     """
     # Rounded, so that the probabilities of a tie, which can differ by rounding errors, are equal.
-    rounded = round_off(xp, probabilities)
+    rounded = course.round_off(xp, probabilities)
     of_right_word = xp.stack([rounded[:, i, word] for i, word in enumerate(right_words)], axis=1)
     # The right word itself is counted, so the count is 1 if no other word is as likely.
     at_least_as_likely = xp.sum(xp.astype(rounded >= of_right_word[:, :, None], xp.int64), axis=-1)

@@ -74,31 +74,21 @@ import math
 import numpy
 
 from attention_docs.dot_product import attention_steps
-from attention_docs.examples.course_sentence import (
-    FEATURES,
-    KEY_FEATURES,
-    SWAPPED,
-    THEY,
-    VALUE_FEATURES,
-    WORDS,
-    given_matrices,
-    round_off,
-    swap_nouns,
-)
+from attention_docs.examples import course_sentence as course
 
 TITLE = "Two words exchange their places"
 SOURCE = "our own example"
 LABELS = {
-    "X E with_positions": (WORDS, FEATURES),
-    "X_swapped": (SWAPPED, FEATURES),
-    "weights weights_with_positions": (WORDS, WORDS),
-    "weights_swapped weights_with_positions_swapped": (SWAPPED, SWAPPED),
-    "output output_with_positions": (WORDS, VALUE_FEATURES),
-    "output_swapped output_with_positions_swapped": (SWAPPED, VALUE_FEATURES),
-    "W_Q W_K": (FEATURES, KEY_FEATURES),
-    "K_with_positions": (WORDS, KEY_FEATURES),
-    "they_query": (KEY_FEATURES,),
-    "they_scores": (WORDS,),
+    "X E with_positions": (course.WORDS, course.FEATURES),
+    "X_swapped": (course.SWAPPED, course.FEATURES),
+    "weights weights_with_positions": (course.WORDS, course.WORDS),
+    "weights_swapped weights_with_positions_swapped": (course.SWAPPED, course.SWAPPED),
+    "output output_with_positions": (course.WORDS, course.VALUE_FEATURES),
+    "output_swapped output_with_positions_swapped": (course.SWAPPED, course.VALUE_FEATURES),
+    "W_Q W_K": (course.FEATURES, course.KEY_FEATURES),
+    "K_with_positions": (course.WORDS, course.KEY_FEATURES),
+    "they_query": (course.KEY_FEATURES,),
+    "they_scores": (course.WORDS,),
 }
 
 
@@ -107,10 +97,10 @@ def steps(xp=numpy):
 
     `angle` is the angle between the clock hands of neighbouring positions, in degrees.
     """
-    matrices = given_matrices(xp)
+    matrices = course.given_matrices(xp)
     x, e = matrices["X"], matrices["E"]
     w_q, w_k, w_v = matrices["W_Q_1"], matrices["W_K_1"], matrices["W_V"]
-    x_swapped = swap_nouns(xp, x)
+    x_swapped = course.swap_nouns(xp, x)
 
     def attend(rows):
         """Return the steps of head 1 for these rows."""
@@ -118,7 +108,7 @@ def steps(xp=numpy):
 
     words, words_swapped = attend(x), attend(x_swapped)
     with_positions, with_positions_swapped = attend(x + e), attend(x_swapped + e)
-    clock_1, clock_2 = FEATURES.index("clock 1"), FEATURES.index("clock 2")
+    clock_1, clock_2 = course.FEATURES.index("clock 1"), course.FEATURES.index("clock 2")
     # Clock hands have length 1, so their dot product is the cosine of the angle.
     cosine = e[0, clock_1] * e[1, clock_1] + e[0, clock_2] * e[1, clock_2]
     return {
@@ -134,8 +124,8 @@ def steps(xp=numpy):
         "W_K": w_k,
         "angle": xp.acos(cosine) * (180 / math.pi),
         "K_with_positions": (x + e) @ w_k,
-        "they_query": (x + e)[THEY, :] @ w_q,
-        "they_scores": round_off(xp, with_positions.scores[THEY, :]),
+        "they_query": (x + e)[course.THEY, :] @ w_q,
+        "they_scores": course.round_off(xp, with_positions.scores[course.THEY, :]),
         "weights_with_positions": with_positions.weights,
         "weights_with_positions_swapped": with_positions_swapped.weights,
         "output_with_positions": with_positions.output,

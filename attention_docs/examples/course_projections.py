@@ -29,24 +29,18 @@ output 5 x 4
 
 import numpy
 
-from attention_docs.examples.course_sentence import (
-    FEATURES,
-    KEY_FEATURES,
-    VALUE_FEATURES,
-    WORDS,
-    given_matrices,
-)
+from attention_docs.examples import course_sentence as course
 from attention_docs.softmax import softmax
 
 TITLE = "Queries, keys and values of a sentence"
 SOURCE = "our own example"
 LABELS = {
-    "X": (WORDS, FEATURES),
-    "weights_alike scores weights": (WORDS, WORDS),
-    "W_Q W_K": (FEATURES, KEY_FEATURES),
-    "W_V": (FEATURES, VALUE_FEATURES),
-    "Q K": (WORDS, KEY_FEATURES),
-    "V output": (WORDS, VALUE_FEATURES),
+    "X": (course.WORDS, course.FEATURES),
+    "weights_alike scores weights": (course.WORDS, course.WORDS),
+    "W_Q W_K": (course.FEATURES, course.KEY_FEATURES),
+    "W_V": (course.FEATURES, course.VALUE_FEATURES),
+    "Q K": (course.WORDS, course.KEY_FEATURES),
+    "V output": (course.WORDS, course.VALUE_FEATURES),
 }
 
 
@@ -55,7 +49,7 @@ def steps(xp=numpy):
 
     `weights_alike` are the weights without projections, from the dot products of the words.
     """
-    matrices = given_matrices(xp)
+    matrices = course.given_matrices(xp)
     x = matrices["X"]
     w_q, w_k, w_v = matrices["W_Q_1"], matrices["W_K_1"], matrices["W_V"]
     q, k, v = x @ w_q, x @ w_k, x @ w_v

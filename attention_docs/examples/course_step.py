@@ -42,15 +42,8 @@ swapped [0.2644 0.2551]
 import numpy
 
 from attention_docs.examples import course_heads
+from attention_docs.examples import course_sentence as course
 from attention_docs.examples.course_next_token import FLY, multi_head_output, predict
-from attention_docs.examples.course_sentence import (
-    FEATURES,
-    THEY,
-    VOCABULARY,
-    WORDS,
-    given_matrices,
-    swap_nouns,
-)
 from attention_docs.learning import cross_entropy
 from attention_docs.softmax import softmax
 
@@ -67,10 +60,10 @@ Y = [
 RATE = [0.5]
 EXCHANGED = {"birds": "boats", "boats": "birds", "fly": "sail", "sail": "fly"}
 LABELS = {
-    "output": (WORDS, FEATURES),
-    "probabilities Y d_logits": (WORDS, VOCABULARY),
-    "gradient": (FEATURES, VOCABULARY),
-    "column": (FEATURES, ["before", "step", "after"]),
+    "output": (course.WORDS, course.FEATURES),
+    "probabilities Y d_logits": (course.WORDS, course.VOCABULARY),
+    "gradient": (course.FEATURES, course.VOCABULARY),
+    "column": (course.FEATURES, ["before", "step", "after"]),
     "fly swapped": (["before", "after"],),
 }
 
@@ -81,7 +74,7 @@ def steps(xp=numpy):
     `expected` is the change of the loss to first order. `column` is the column of "fly" in
     W_vocabulary before the step, in the step, and after it.
     """
-    w_before = given_matrices(xp)["W_vocabulary"]
+    w_before = course.given_matrices(xp)["W_vocabulary"]
     y = xp.asarray(Y, dtype=xp.float64)
     rate = xp.asarray(RATE)
     attention = course_heads.steps(xp)
@@ -103,7 +96,7 @@ def steps(xp=numpy):
         "loss": loss,
         "loss_after": loss_after,
         "expected": -rate[0] * xp.sum(gradient**2),
-        "fly": xp.stack([softmax(output @ w)[THEY, FLY] for w in (w_before, w_after)]),
+        "fly": xp.stack([softmax(output @ w)[course.THEY, FLY] for w in (w_before, w_after)]),
         "swapped": xp.stack([loss_swapped(xp, y, w) for w in (w_before, w_after)]),
     }
 
@@ -113,12 +106,12 @@ def loss_swapped(xp, y, w_vocabulary):
 
     `y` has the next words of "birds pass boats because they fly", one-hot, (5, 9).
     """
-    matrices = given_matrices(xp)
-    with_positions = swap_nouns(xp, matrices["X"]) + matrices["E"]
+    matrices = course.given_matrices(xp)
+    with_positions = course.swap_nouns(xp, matrices["X"]) + matrices["E"]
     attention_output = multi_head_output(xp, with_positions)
     output = predict(xp, with_positions, attention_output).block_output
     # Where birds, boats or fly came next, now boats, birds or sail do: the columns are exchanged.
-    columns = [VOCABULARY.index(EXCHANGED.get(word, word)) for word in VOCABULARY]
+    columns = [course.VOCABULARY.index(EXCHANGED.get(word, word)) for word in course.VOCABULARY]
     next_words = xp.take(y, xp.asarray(columns), axis=1)
     loss, _ = cross_entropy(output @ w_vocabulary, next_words)
     return loss

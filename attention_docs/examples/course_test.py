@@ -50,16 +50,9 @@ loss 0.1084
 import numpy
 
 from attention_docs.dot_product import attention_steps
+from attention_docs.examples import course_sentence as course
 from attention_docs.examples.course_next_token import SAIL, multi_head_output, predict
 from attention_docs.examples.course_scale import slope
-from attention_docs.examples.course_sentence import (
-    FEATURES,
-    KEY_FEATURES,
-    VALUE_FEATURES,
-    VOCABULARY,
-    given_matrices,
-    project,
-)
 from attention_docs.masks import causal_mask
 
 TITLE = "Another sentence, to test oneself"
@@ -75,21 +68,21 @@ X = [
     [0, 0, 0, 0, 2, 0, 0],
 ]
 LABELS = {
-    "X": (WORDS, FEATURES),
+    "X": (WORDS, course.FEATURES),
     "dots scores scaled weights": (WORDS, WORDS),
-    "Q K": (WORDS, KEY_FEATURES),
-    "V output": (WORDS, VALUE_FEATURES),
+    "Q K": (WORDS, course.KEY_FEATURES),
+    "V output": (WORDS, course.VALUE_FEATURES),
     "removed": (WORDS,),
-    "key_with_positions": (KEY_FEATURES,),
-    "probabilities": (WORDS, VOCABULARY),
+    "key_with_positions": (course.KEY_FEATURES,),
+    "probabilities": (WORDS, course.VOCABULARY),
 }
 
 
 def steps(xp=numpy):
     """Return head 1 of another sentence without positions, and what the complete model predicts."""
-    matrices = given_matrices(xp)
+    matrices = course.given_matrices(xp)
     x = xp.asarray(X, dtype=xp.float64)
-    q, k, v = project(matrices, x, head=1)
+    q, k, v = course.project(matrices, x, head=1)
     attention = attention_steps(q, k, v)
     is_later = ~causal_mask(x.shape[0], xp=xp)
     with_positions = x + matrices["E"]
