@@ -4,18 +4,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from attention_docs.examples.course_sentence import (
-    BIRDS,
-    BOATS,
-    FEATURES,
-    SWAPPED,
-    THEY,
-    VOCABULARY,
-    WORDS,
-)
+from attention_docs.examples.course_sentence import BIRDS, BOATS, FEATURES, SWAPPED, THEY, WORDS
 from attention_docs.figures.course_sentence import AIR_AND_WATER, WEIGHTS_OF_WORDS, WORD_FEATURES
 from attention_docs.figures.registry import claim, labels_of_largest, site_figure
-from attention_docs.lookup import StepsOf
+from attention_docs.lookup import StepsOf, words_of
 from attention_docs.render.figures import Html, Panel, beside, figure, heatmap, matrix_panel
 from attention_docs.render.figures.arrows import Point, arrow, head, vector_tip
 from attention_docs.render.figures.boxes import box, box_width
@@ -57,11 +49,14 @@ def course_sentences(steps_of: StepsOf) -> Html:
     r"""Two sentences of the same words, and the word that comes next. It depends on who *they* are:
     the noun that comes first."""
     steps = steps_of("course_next_token")
-    next_word = labels_of_largest(steps["probabilities"], VOCABULARY)[THEY]
-    next_word_swapped = labels_of_largest(steps["probabilities_swapped"], VOCABULARY)[THEY]
-    claim([next_word, next_word_swapped] == ["fly", "sail"], "It depends on who *they* are")
+    _, vocabulary = words_of(steps["probabilities"])
+    next_words = [
+        labels_of_largest(steps[step], vocabulary)[THEY]
+        for step in ("probabilities", "probabilities_swapped")
+    ]
+    claim(next_words == ["fly", "sail"], "It depends on who *they* are")
     claim(sorted(WORDS) == sorted(SWAPPED), "Two sentences of the same words")
-    sentences = [[*WORDS, next_word], [*SWAPPED, next_word_swapped]]
+    sentences = [[*WORDS, next_words[0]], [*SWAPPED, next_words[1]]]
     panel = boxed_words_panel(sentences, pronoun=THEY, noun=BIRDS)
     return figure(panel, "Two sentences and their next words")
 
@@ -132,58 +127,33 @@ def noun_arrows(rows: np.ndarray, role: str) -> list[Arrow]:
 
 
 def boxed_words_panel(sentences: Sequence[Sequence[str]], pronoun: int, noun: int) -> Panel:
-    """Draw sentences as words in boxes, with an arc from the pronoun to its noun, by index."""
+    """Draw sentences as words in boxes, with an arc from the pronoun to its noun, by index.
+
+    The noun is bold, and so are the words from the pronoun on, of which those after it are dashed.
+    """
     body = []
     right_ends = []
     y = ARC_TOP
     for words in sentences:
-        starts = _word_starts(words, pronoun)
-        middles = [start + box_width(word) / 2 for start, word in zip(starts, words, strict=True)]
-        body += _draw_words(words, starts, y, pronoun, noun)
+        x = WORDS_MARGIN
+        middles = []
+        for i, word in enumerate(words):
+            style: dict[str, Any] = {"dashed": i > pronoun, "bold": i >= pronoun or i == noun}
+            style |= {"height": WORD_HEIGHT, "corner_radius": WORD_RADIUS}
+            if i > pronoun:
+                body.append(label(x + PREDICTION_X, y + WORD_HEIGHT / 2, "→"))
+                x += PREDICTION_WIDTH
+            width = box_width(word)
+            body.append(box(x, y, width, word, **style))
+            middles.append(x + width / 2)
+            x += width + WORD_GAP
         body.append(_draw_arc((middles[pronoun], y), (middles[noun], y)))
-        right_ends.append(starts[-1] + box_width(words[-1]))
+        right_ends.append(x - WORD_GAP)
         y += WORD_HEIGHT + WORDS_GAP
     texts = (f"“{' '.join(words[:-1])}” goes on with “{words[-1]}”" for words in sentences)
     description = "; ".join(texts) + ". An arc leads from the pronoun to its noun."
     height = y - WORDS_GAP + 0.2 * LINE_HEIGHT
     return Panel(max(right_ends) + WORDS_MARGIN, height, "".join(body), description)
-
-
-def _word_starts(words: Sequence[str], pronoun: int) -> list[float]:
-    """Return the left side of the box of each word, with room for arrows after the pronoun."""
-    starts = []
-    x = WORDS_MARGIN
-    for i, word in enumerate(words):
-        if i > pronoun:
-            x += PREDICTION_WIDTH
-        starts.append(x)
-        x += box_width(word) + WORD_GAP
-    return starts
-
-
-def _draw_words(
-    words: Sequence[str], starts: Sequence[float], y: float, pronoun: int, noun: int
-) -> list[str]:
-    """Draw words in boxes: bold from the pronoun on, dashed after it; the noun is bold, too."""
-    body = []
-    for i, (word, x) in enumerate(zip(words, starts, strict=True)):
-        is_predicted = i > pronoun
-        if is_predicted:
-            arrow_x = x - PREDICTION_WIDTH + PREDICTION_X
-            body.append(label(arrow_x, y + WORD_HEIGHT / 2, "→"))
-        body.append(
-            box(
-                x,
-                y,
-                box_width(word),
-                word,
-                height=WORD_HEIGHT,
-                corner_radius=WORD_RADIUS,
-                dashed=is_predicted,
-                bold=i >= pronoun or i == noun,
-            )
-        )
-    return body
 
 
 def _draw_arc(start: Point, end: Point) -> str:

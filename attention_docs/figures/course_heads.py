@@ -1,23 +1,14 @@
-from collections.abc import Sequence
-
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.examples.course_sentence import (
-    BIRDS,
-    FEATURES,
-    PASS,
-    THEY,
-    VALUE_FEATURES,
-    WORDS,
-)
+from attention_docs.examples.course_sentence import BIRDS, FEATURES, PASS, THEY, WORDS
 from attention_docs.figures.course_projections import ROW_HEIGHT
 from attention_docs.figures.course_sentence import AIR_AND_WATER, CLOCK_FEATURES, WEIGHTS_OF_WORDS
 from attention_docs.figures.registry import claim, site_figure
 from attention_docs.figures.steps_of_attention import draw_numbers, matrices_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Html, Panel, cells, figure, svg
-from attention_docs.render.figures.arrows import Point, line, turn_arrow, vector_tip
+from attention_docs.render.figures.arrows import line, turn_arrow, vector_tip
 from attention_docs.render.numbers import number
 from attention_docs.render.references import row_reference
 
@@ -58,11 +49,11 @@ def course_output_projection(steps_of: StepsOf) -> Html:
     steps = steps_of("course_heads")
     w_o, output = steps["W_O"], steps["output"][THEY:]
     # The rows of head 2 come after those of head 1.
-    rows_of_head_2 = w_o[len(VALUE_FEATURES) :]
+    rows_of_head_2 = w_o[len(w_o) // 2 :]
     claim(not rows_of_head_2[AIR_AND_WATER].any(), "drops the *air* and *water* of head 2")
     head_outputs = steps["side_by_side"][THEY:]
     claim(head_outputs.size == 8, "eight numbers below each other")
-    panel = output_projection_panel("they", head_outputs, w_o, output, FEATURES)
+    panel = _output_projection(head_outputs, w_o, output)
     return figure(panel, "The row of “they” times W_O")
 
 
@@ -97,7 +88,14 @@ def _query_and_keys(query: Array, hands: Array, scores: Array) -> Panel:
         line(centre, tip, "query", stroke_width=2.5, data_val=row_reference(query)),
         svg.label(tip[0] + 8, tip[1], "query of pass", "start", fill=svg.colour("query")),
     ]
-    body += _draw_keys(centre, hands, scores)
+    for row, (word, (right, down, anchor)) in enumerate(KEY_LABELS.items()):
+        key_x, key_y = vector_tip(hands[row], centre, KEY_LENGTH * HAND_LENGTH)
+        hand = {"stroke_width": 5, "data_val": row_reference(hands[row])}
+        score = cells.inline_number(scores, (row,))
+        body += [
+            line(centre, (key_x, key_y), "key", **hand),
+            svg.label(key_x + right, key_y + down, f"{word} ", anchor, score),
+        ]
     body.append(
         turn_arrow(centre, 4.4 * HAND_LENGTH, hands[PASS], hands[BIRDS], is_clockwise=False)
     )
@@ -114,65 +112,38 @@ def _query_and_keys(query: Array, hands: Array, scores: Array) -> Panel:
     )
 
 
-def _draw_keys(centre: Point, hands: Array, scores: Array) -> list[str]:
-    """Draw each key as a thick line, with its word and its score at the tip."""
-    body = []
-    for row, (word, (right, down, anchor)) in enumerate(KEY_LABELS.items()):
-        hand = hands[row]
-        tip = vector_tip(hand, centre, KEY_LENGTH * HAND_LENGTH)
-        body.append(line(centre, tip, "key", stroke_width=5, data_val=row_reference(hand)))
-        score = cells.inline_number(scores, (row,))
-        body.append(svg.label(tip[0] + right, tip[1] + down, f"{word} ", anchor, score))
-    return body
-
-
-def output_projection_panel(
-    word: str,
-    head_outputs: np.ndarray,
-    w_o: np.ndarray,
-    output: np.ndarray,
-    features: Sequence[str],
-) -> Panel:
-    """Draw the product of the outputs of two heads and W_O, with the row turned into a column.
+def _output_projection(head_outputs: Array, w_o: Array, output: Array) -> Panel:
+    """Draw the product of the outputs of both heads for "they" and W_O, with the row as a column.
 
     Args:
-        head_outputs: (1, 2 d_v) the outputs of both heads for the word, side by side.
+        head_outputs: (1, 2 d_v) the outputs side by side.
         w_o: (2 d_v, d_model).
         output: (1, d_model) what the heads add to the word.
-        features: the names of the d_model features, of which each head returns the first d_v.
     """
     top = 3 * svg.LINE_HEIGHT
-    head_size = len(w_o) // 2
     cell = (MATRIX_CELL_WIDTH, ROW_HEIGHT)
     column_grid = cells.Grid(ROW_LABELS_WIDTH, top, (ROW_CELL_WIDTH, ROW_HEIGHT), len(w_o), 1)
     w_o_grid = cells.Grid(column_grid.right + MATRIX_GAP, top, cell, *w_o.shape)
     output_grid = cells.Grid(w_o_grid.x, w_o_grid.bottom + PRODUCT_GAP, cell, *output.shape)
-    line_between_heads = svg.element(
-        "line",
-        x1=0,
-        x2=w_o_grid.right,
-        y1=w_o_grid.middle_y,
-        y2=w_o_grid.middle_y,
-        stroke="currentColor",
-        stroke_width=2,
-        stroke_opacity=0.6,
-    )
-    output_name = f"output of {word}"
+    middle_y = w_o_grid.middle_y
+    stroke = {"stroke": "currentColor", "stroke_width": 2, "stroke_opacity": 0.6}
+    output_name = "output of they"
     body = [
-        svg.title(column_grid.middle_x, top - svg.LINE_HEIGHT / 2, word, "output"),
+        svg.title(column_grid.middle_x, top - svg.LINE_HEIGHT / 2, "they", "output"),
         svg.title(w_o_grid.middle_x, svg.LINE_HEIGHT / 2, "W_O", None),
         svg.title(
             output_grid.x - cells.LABEL_GAP, output_grid.middle_y, output_name, "output", "end"
         ),
         svg.vertical_label(svg.LINE_HEIGHT / 2, top + w_o_grid.height / 4, "head 1"),
         svg.vertical_label(svg.LINE_HEIGHT / 2, top + w_o_grid.height * 3 / 4, "head 2"),
-        cells.draw_row_labels(column_grid, 2 * list(features[:head_size])),
-        cells.draw_column_labels(w_o_grid, features),
+        cells.draw_row_labels(column_grid, 2 * FEATURES[: len(w_o) // 2]),
+        cells.draw_column_labels(w_o_grid, FEATURES),
         draw_numbers(column_grid, head_outputs.T, "output"),
         draw_numbers(w_o_grid, w_o, None),
         draw_numbers(output_grid, output, "output"),
-        line_between_heads,
+        # Between the heads.
+        svg.element("line", x1=0, x2=w_o_grid.right, y1=middle_y, y2=middle_y, **stroke),
     ]
-    matrices = {word: head_outputs, "W_O": w_o, output_name: output}
+    matrices = {"they": head_outputs, "W_O": w_o, output_name: output}
     description = " ".join(cells.describe(name, matrix) for name, matrix in matrices.items())
     return Panel(w_o_grid.right, output_grid.bottom, "".join(body), description)

@@ -4,15 +4,7 @@ from typing import Any
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.examples.course_sentence import (
-    BECAUSE,
-    BIRDS,
-    BOATS,
-    PASS,
-    SWAPPED,
-    THEY,
-    WORDS,
-)
+from attention_docs.examples.course_sentence import BIRDS, BOATS, SWAPPED, THEY, WORDS
 from attention_docs.figures.course_sentence import CLOCK_FEATURES
 from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import StepsOf
@@ -30,7 +22,7 @@ def course_order(steps_of: StepsOf) -> Html:
     and their weights have moved along with them. Both get the same weight in both sentences."""
     steps = steps_of("course_order")
     weights, swapped = steps["weights"], steps["weights_swapped"]
-    with_nouns_exchanged = weights[THEY, [BOATS, PASS, BIRDS, BECAUSE, THEY]]
+    with_nouns_exchanged = weights[THEY, [WORDS.index(word) for word in SWAPPED]]
     have_moved = np.allclose(with_nouns_exchanged, swapped[THEY])
     claim(have_moved, "their weights have moved along with them")
     on_nouns = [weights[THEY, [BIRDS, BOATS]], swapped[THEY, [BIRDS, BOATS]]]

@@ -1,20 +1,10 @@
 from collections.abc import Sequence
-from typing import NamedTuple
 
-import numpy as np
-
-from attention_docs.examples.course_sentence import (
-    BIRDS,
-    BOATS,
-    FEATURES,
-    KEY_FEATURES,
-    THEY,
-    VALUE_FEATURES,
-    WORDS,
-)
+from attention_docs.arrays import Array
+from attention_docs.examples.course_sentence import BIRDS, BOATS, THEY, WORDS
 from attention_docs.figures.course_sentence import WORD_FEATURES
 from attention_docs.figures.registry import claim, site_figure
-from attention_docs.lookup import StepsOf
+from attention_docs.lookup import StepsOf, words_of
 from attention_docs.render.figures import Html, Panel, cells, lines_panel, scales, svg
 from attention_docs.render.numbers import number
 
@@ -47,65 +37,48 @@ def course_one_row(steps_of: StepsOf) -> Html:
     r"""One row from top to bottom: the word *they*, its query, its scores, its weights and its
     output. The number in each step belongs to the feature or the word above it."""
     steps = steps_of("course_projections")
-    they = slice(THEY, THEY + 1)
-    word, word_features = steps["X"][they, WORD_FEATURES], FEATURES[WORD_FEATURES]
-    rows = [
-        LabelledRow("word x", "input", word, word_features, "times W_Q"),
-        LabelledRow("query q", "query", steps["Q"][they], KEY_FEATURES, "times each word's key"),
-        LabelledRow("scores s", "scores", steps["scores"][they], WORDS, "softmax"),
-        LabelledRow("weights a", "weights", steps["weights"][they], WORDS, "average the values"),
-        LabelledRow("output o", "output", steps["output"][they], VALUE_FEATURES, ""),
-    ]
-    return svg.figure(
-        labelled_rows_panel("From the word “they” to its output", rows), "One row of attention"
+    rows = (
+        ("word x", "input", steps["X"][:, WORD_FEATURES], "↓ times W_Q"),
+        ("query q", "query", steps["Q"], "↓ times each word's key"),
+        ("scores s", "scores", steps["scores"], "↓ softmax"),
+        ("weights a", "weights", steps["weights"], "↓ average the values"),
+        ("output o", "output", steps["output"], ""),
     )
+    panel = _rows_of_they("From the word “they” to its output", rows)
+    return svg.figure(panel, "One row of attention")
 
 
-class LabelledRow(NamedTuple):
-    """One row of numbers, (1, n), with n labels, and what is done to it to get the next row."""
+def _rows_of_they(name: str, rows: Sequence[tuple[str, str, Array, str]]) -> Panel:
+    """Draw the row of "they" in each step, one above the other, with the labels of its columns.
 
-    name: str
-    role: str
-    numbers: np.ndarray
-    labels: list[str]
-    operation: str
-
-
-def labelled_rows_panel(name: str, rows: Sequence[LabelledRow]) -> Panel:
-    """Draw rows of numbers, one above the other, each with the labels of its columns."""
-    left = NAME_MARGIN + max(svg.text_width(row.name) for row in rows) + NAME_GAP
-    widest_label = max(svg.text_width(text) for row in rows for text in row.labels)
-    widest_number = max(cells.width_for_numbers(row.numbers) for row in rows)
+    Args:
+        rows: the name, the role, the step, and what is done to the row to get the next one.
+    """
+    labels = [words_of(step)[1][: step.shape[1]] for *_, step, _ in rows]
+    left = NAME_MARGIN + max(svg.text_width(row_name) for row_name, *_ in rows) + NAME_GAP
+    widest_label = max(svg.text_width(text) for texts in labels for text in texts)
+    widest_number = max(cells.width_for_numbers(step[THEY]) for *_, step, _ in rows)
     cell = (max(widest_label + cells.LABEL_GAP, widest_number), ROW_HEIGHT)
-    body = []
-    descriptions = []
-    right_ends = []
+    body, descriptions, right_ends = [], [], []
     y = SPACE_ABOVE_ROW
-    for row in rows:
-        grid = cells.Grid(left, y, cell, *row.numbers.shape)
-        body.append(_draw_labelled_row(row, grid))
+    for (row_name, role, step, operation), texts in zip(rows, labels, strict=True):
+        numbers = step[THEY : THEY + 1]
+        grid = cells.Grid(left, y, cell, *numbers.shape)
+        kind = "sequential" if role == "weights" else "diverging"
+        scale = scales.scale_of(kind, row_name, numbers, role)
+        name_style = {"fill": svg.colour(role), "font_weight": "bold"}
+        body += [
+            svg.label(left - NAME_GAP, grid.middle_y, row_name, "end", **name_style),
+            cells.draw_column_labels(grid, texts),
+            cells.draw_cells(grid, numbers, scale),
+        ]
+        if operation:
+            body.append(svg.label(left, grid.bottom + 0.8 * svg.LINE_HEIGHT, operation, "start"))
         right_ends.append(grid.right)
-        pairs = zip(row.labels, row.numbers[0].tolist(), strict=True)
+        pairs = zip(texts, numbers[0].tolist(), strict=True)
         in_words = ", ".join(f"{text} {number(value)}" for text, value in pairs)
-        descriptions.append(f"{row.name}: {in_words}.")
+        descriptions.append(f"{row_name}: {in_words}.")
         y += ROW_HEIGHT + SPACE_ABOVE_ROW
     width, height = max(right_ends), y - SPACE_ABOVE_ROW
     body.append(svg.heading(width / 2, name))
     return Panel(width, height, "".join(body), " ".join(descriptions), name=name)
-
-
-def _draw_labelled_row(row: LabelledRow, grid: cells.Grid) -> str:
-    """Draw a row with its name on its left, and the operation that follows below it."""
-    kind = "sequential" if row.role == "weights" else "diverging"
-    scale = scales.scale_of(kind, row.name, row.numbers, row.role)
-    name_style = {"fill": svg.colour(row.role), "font_weight": "bold"}
-    drawing = (
-        svg.label(grid.x - NAME_GAP, grid.middle_y, row.name, "end", **name_style)
-        + cells.draw_column_labels(grid, row.labels)
-        + cells.draw_cells(grid, row.numbers, scale)
-    )
-    if not row.operation:
-        return drawing
-    return drawing + svg.label(
-        grid.x, grid.bottom + 0.8 * svg.LINE_HEIGHT, f"↓ {row.operation}", "start"
-    )

@@ -90,7 +90,10 @@ def two_stacks(steps_of: StepsOf) -> Html:
 
 
 def _draw_stack(x: float, bottom: float, parts: Sequence[Part]) -> list[str]:
-    """Draw parts one above the other, with an arrow to each from the one below it."""
+    """Draw parts one above the other, with an arrow to each from the one below it.
+
+    A sublayer has its norm on top, and a residual connection round its left side.
+    """
     body = []
     centre = x + WIDTH / 2
     for level, part in enumerate(parts):
@@ -99,19 +102,13 @@ def _draw_stack(x: float, bottom: float, parts: Sequence[Part]) -> list[str]:
         if level > 0:
             body.append(arrow([(centre, y + LEVEL - parts[level - 1].height), (centre, y)]))
         if part.norm_output:
-            body += _draw_norm(x, y, part)
+            norm_y = y - part.height
+            left, norm_middle = x - RESIDUAL_LEFT, norm_y + NORM_HEIGHT / 2
+            start_y = y + RESIDUAL_BELOW  # of the residual connection, round the left side
+            residual = [(centre, start_y), (left, start_y), (left, norm_middle), (x, norm_middle)]
+            norm = f"sum, norm: {part.norm_output}"
+            body += [box(x, norm_y, WIDTH, norm, height=NORM_HEIGHT), arrow(residual)]
     return body
-
-
-def _draw_norm(x: float, y: float, part: Part) -> list[str]:
-    """Draw the norm on top of a sublayer, and the residual connection round its left side."""
-    norm_y = y - part.height
-    centre, left = x + WIDTH / 2, x - RESIDUAL_LEFT
-    start_y, end_y = y + RESIDUAL_BELOW, norm_y + NORM_HEIGHT / 2
-    return [
-        box(x, norm_y, WIDTH, f"sum, norm: {part.norm_output}", height=NORM_HEIGHT),
-        arrow([(centre, start_y), (left, start_y), (left, end_y), (x, end_y)]),
-    ]
 
 
 @site_figure

@@ -70,8 +70,20 @@ def _framed_numbers(
     for index, value in np.ndenumerate(matrix):
         x, y = float(columns[index] * NUMBER_SIDE + 2), float(rows[index] * NUMBER_SIDE + 2)
         digits = label(x + FRAME_SIDE / 2, y + FRAME_SIDE / 2, number(value), fill=colour(None))
-        framed_digits = _frame(x, y, bool(is_dashed[index])) + digits
-        body.append(cells.tag_index(framed_digits, matrix, index))
+        frame = element(
+            "rect",
+            x=x,
+            y=y,
+            width=FRAME_SIDE,
+            height=FRAME_SIDE,
+            rx=4,
+            fill="none",
+            stroke=colour("second" if is_dashed[index] else "first"),
+            stroke_width=2,
+            stroke_dasharray="4 3" if is_dashed[index] else None,
+            pointer_events="all",  # a click anywhere in it reaches it
+        )
+        body.append(cells.tag_index(frame + digits, matrix, index))
     by_row_and_column = np.lexsort((columns.ravel(), rows.ravel()))
     numbers = ", ".join(number(matrix.flat[i]) for i in by_row_and_column)
     return Panel(
@@ -86,21 +98,4 @@ def _framed_numbers(
         ),
         f"{name}: {numbers}, row by row.",
         name=name,
-    )
-
-
-def _frame(x: float, y: float, is_dashed: bool) -> str:
-    """Draw a frame with its upper left corner at (x, y); a click anywhere in it reaches it."""
-    return element(
-        "rect",
-        x=x,
-        y=y,
-        width=FRAME_SIDE,
-        height=FRAME_SIDE,
-        rx=4,
-        fill="none",
-        stroke=colour("second" if is_dashed else "first"),
-        stroke_width=2,
-        stroke_dasharray="4 3" if is_dashed else None,
-        pointer_events="all",
     )

@@ -35,12 +35,7 @@ class Factor(NamedTuple):
     def name_and_size(self) -> str:
         return f"{self.name} ({self.shape[0]} by {self.shape[1]})"
 
-    def grid(self, x: float, y: float) -> cells.Grid:
-        """Return the geometry of the matrix with its upper left corner at (x, y)."""
-        return cells.Grid(x, y, (UNIT, UNIT), *self.shape)
-
     def draw(self, grid: cells.Grid) -> str:
-        """Draw the matrix, with its name above it."""
         name = svg.title(grid.middle_x, grid.y - 1.2 * svg.LINE_HEIGHT, self.name, self.role)
         if self.numbers is None:
             opacity = 0.8 if self.role else 0.4
@@ -68,13 +63,7 @@ class BracketedProduct(NamedTuple):
     columns: Sequence[str] = ()
 
     @property
-    def outer(self) -> int:
-        """The index of the factor outside the bracket."""
-        return 0 if self.start else 2
-
-    @property
     def multiplications(self) -> int:
-        """The number of multiplications of both matrix products."""
         (m, k), (_, n), (_, p) = (factor.shape for factor in self.factors)
         return k * n * p + m * k * p if self.start else m * k * n + m * n * p
 
@@ -92,43 +81,35 @@ def absorption(steps_of: StepsOf) -> Html:
     claim(np.allclose(absorbed_scores, steps["content_scores"]), "the same scores")
     absorbed_output = steps["blended_latents"] @ steps["W_up_V"]
     claim(np.allclose(absorbed_output, steps["output"]), "The output is such a product, too")
-    score_products = _score_products(steps)
-    key_by_key, absorbed = score_products
+    key_by_key, absorbed, *_ = products = _products(steps)
     claim(absorbed.multiplications < key_by_key.multiplications, "fewer multiplications")
-    products = [*score_products, *_output_products(steps)]
     return svg.player([_draw_product(product) for product in products], "One product, two brackets")
 
 
-def _score_products(steps: Steps) -> list[BracketedProduct]:
-    """Return the scores as a product whose bracket computes keys, or changes the query."""
+def _products(steps: Steps) -> list[BracketedProduct]:
+    """Return the scores and the output as products, each with two places of the bracket."""
     query, scores = steps["query_absorbed"], steps["content_scores"]
+    blend, output = steps["blended_latents"], steps["output"]
     _, words = words_of(scores)
-    factors = (
+    of_scores = (
         Factor("query", steps["query"].shape, "query"),
         Factor("W_UK ᵀ", steps["W_up_K"].T.shape),
         Factor("latents", steps["latents"].T.shape, "input"),
     )
-    keys = Factor("keys", steps["keys"].T.shape, "key")
-    changed_query = Factor("changed query", query.shape, "query", query)
-    return [
-        BracketedProduct("scores", "key by key", factors, 1, keys, scores, words),
-        BracketedProduct("scores", "absorbed", factors, 0, changed_query, scores, words),
-    ]
-
-
-def _output_products(steps: Steps) -> list[BracketedProduct]:
-    """Return the output as a product whose bracket computes values, or blends the latents."""
-    blended_latents, output = steps["blended_latents"], steps["output"]
-    factors = (
+    of_output = (
         Factor("weights", steps["weights"].shape, "weights"),
         Factor("latents", steps["latents"].shape, "input"),
         Factor("W_UV", steps["W_up_V"].shape),
     )
+    keys = Factor("keys", steps["keys"].T.shape, "key")
+    changed_query = Factor("changed query", query.shape, "query", query)
     values = Factor("values", steps["values"].shape, "value")
-    blend = Factor("blended latents", blended_latents.shape, "input", blended_latents)
+    blended_latents = Factor("blended latents", blend.shape, "input", blend)
     return [
-        BracketedProduct("output", "value by value", factors, 1, values, output),
-        BracketedProduct("output", "absorbed", factors, 0, blend, output),
+        BracketedProduct("scores", "key by key", of_scores, 1, keys, scores, words),
+        BracketedProduct("scores", "absorbed", of_scores, 0, changed_query, scores, words),
+        BracketedProduct("output", "value by value", of_output, 1, values, output),
+        BracketedProduct("output", "absorbed", of_output, 0, blended_latents, output),
     ]
 
 
@@ -145,7 +126,10 @@ def _draw_product(product: BracketedProduct) -> Panel:
         *_draw_factors(product, (width - factors_width) / 2),
         svg.title(width / 2, RESULT_Y - svg.LINE_HEIGHT / 2 - 2, product.name, product.name),
         draw_numbers(result_grid, product.result, product.name),
-        *_draw_labels_below(result_grid, product.columns),
+        *(
+            svg.label(result_grid.column_middle(i), result_grid.bottom + 10, text)
+            for i, text in enumerate(product.columns)
+        ),
         svg.label(width / 2, work_y, f"{number(product.multiplications)} multiplications"),
     ]
     return Panel(
@@ -161,7 +145,7 @@ def _draw_factors(product: BracketedProduct, x: float) -> list[str]:
     """Draw the factors from x on, and below them what the bracket leaves of them."""
     grids = []
     for factor in product.factors:
-        grids.append(factor.grid(x, FACTORS_Y))
+        grids.append(cells.Grid(x, FACTORS_Y, (UNIT, UNIT), *factor.shape))
         x = grids[-1].right + FACTOR_GAP
     first, second = grids[product.start : product.start + 2]
     bracket = svg.element(
@@ -175,15 +159,14 @@ def _draw_factors(product: BracketedProduct, x: float) -> list[str]:
         stroke=svg.colour(product.inner.role),
         stroke_width=2,
     )
-    inner_grid = product.inner.grid(0, INNER_Y)
-    bracket_centre = (first.x + second.right) / 2
-    inner_grid = inner_grid._replace(x=bracket_centre - inner_grid.width / 2)
-    outer_grid = grids[product.outer]._replace(y=INNER_Y)
+    inner_x = (first.x + second.right - UNIT * product.inner.shape[1]) / 2
+    inner_grid = cells.Grid(inner_x, INNER_Y, (UNIT, UNIT), *product.inner.shape)
+    outer = 0 if product.start else 2
     return [
         bracket,
         *(factor.draw(grid) for factor, grid in zip(product.factors, grids, strict=True)),
         product.inner.draw(inner_grid),
-        product.factors[product.outer].draw(outer_grid),
+        product.factors[outer].draw(grids[outer]._replace(y=INNER_Y)),
     ]
 
 
@@ -198,8 +181,3 @@ def _describe(product: BracketedProduct) -> str:
     if product.inner.numbers is not None:
         description += f" {cells.describe(product.inner.name, product.inner.numbers)}"
     return description
-
-
-def _draw_labels_below(grid: cells.Grid, labels: Sequence[str]) -> list[str]:
-    y = grid.bottom + svg.LINE_HEIGHT / 2 + 2
-    return [svg.label(grid.column_middle(column), y, text) for column, text in enumerate(labels)]

@@ -138,8 +138,10 @@ def _turns_of_pair(name: str, pair: Array, angles: Array, untrained_angle: float
     """
     hands = []
     for angle in angles:
+        cosine, sine = math.cos(angle), math.sin(angle)
+        rotation = np.array([[cosine, -sine], [sine, cosine]])  # counterclockwise
         role = "key" if angle >= untrained_angle else "query"
-        hands.append(dials.Hand(_rotated(pair, angle), role=role, opacity=0.5))
+        hands.append(dials.Hand(rotation @ pair, role=role, opacity=0.5))
     x, y = SMALL_RADIUS + SMALL_MARGIN, svg.LINE_HEIGHT + 8 + SMALL_RADIUS
     return Panel(
         2 * x,
@@ -148,10 +150,3 @@ def _turns_of_pair(name: str, pair: Array, angles: Array, untrained_angle: float
         f"An arrow at each position, turned by 0 to {number(angles[-1])} radians.",
         name=name,
     )
-
-
-def _rotated(pair: Array, angle: float) -> Array:
-    """Return two features, (2,), rotated counterclockwise by an angle in radians."""
-    cosine, sine = math.cos(angle), math.sin(angle)
-    rotation = np.array([[cosine, -sine], [sine, cosine]])
-    return rotation @ pair

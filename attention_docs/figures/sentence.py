@@ -47,7 +47,7 @@ BAR_HTML = '<div style="--share: {share:.4f}"><dt>{word}</dt><dd><i></i>{number}
 
 def sentences(steps_of: StepsOf, add_insert: Callable[[str], str]) -> str:
     """Return all sentences, of which the page shows one, for its Markdown."""
-    names = [*(sentence_name(words) for words, _ in COURSE_SENTENCES), REAL_NAME]
+    names = [*(" ".join(words[:3]) for words, _ in COURSE_SENTENCES), REAL_NAME]
     choices = "".join(
         f"<label>{radio('sentence', name, is_checked=name == names[0])}{name}</label>"
         for name in names
@@ -60,11 +60,6 @@ def sentences(steps_of: StepsOf, add_insert: Callable[[str], str]) -> str:
     )
 
 
-def sentence_name(words: list[str]) -> str:
-    """Return the first three words, which tell one sentence from the other."""
-    return " ".join(words[:3])
-
-
 def course_sentence_html(words: list[str], ending: str, steps_of: StepsOf) -> str:
     """Return a sentence with the shares of each of its words, and the word that comes next."""
     mask, next_token = steps_of("course_mask"), steps_of("course_next_token")
@@ -73,12 +68,16 @@ def course_sentence_html(words: list[str], ending: str, steps_of: StepsOf) -> st
     html = ""
     for query, row in enumerate(weights):
         keys = range(query + 1)  # the causal mask hides the later ones
-        digits = [number_html(weights, (query, key)) for key in keys]
+        shares = [number_html(weights, (query, key)) for key in keys]
         exponents = [number_html(scores, (query, key)) for key in keys]
         powers = [f"<i>e</i><sup>{exponent}</sup>" for exponent in exponents]
         softmax_html = f":<br>{powers[np.argmax(row)]} / ({' + '.join(powers)})"
-        html += word_html(sentence_name(words), words, row, digits, softmax_html)
-    bars = "".join(bar_html(word, probabilities) for word in VERBS)
+        html += word_html(" ".join(words[:3]), words, row, shares, softmax_html)
+    bars = ""
+    for word in VERBS:
+        index = (THEY, VOCABULARY.index(word))
+        share, digits = probabilities[index], number_html(probabilities, index)
+        bars += BAR_HTML.format(share=share, word=word, number=digits)
     return SENTENCE_HTML.format(
         tracks=2 * len(words) + 2,
         words=html,
@@ -151,15 +150,7 @@ def first_track(word: int) -> int:
     return 2 * word + 1
 
 
-def bar_html(word: str, probabilities: np.ndarray) -> str:
-    """Return the probability that a word follows *they*, as a bar."""
-    index = (THEY, VOCABULARY.index(word))
-    digits = number_html(probabilities, index)
-    return BAR_HTML.format(share=probabilities[index], word=word, number=digits)
-
-
 def number_html(step: np.ndarray, index: tuple[int, int]) -> str:
-    """Return a number of a step with two decimals, and its reference."""
     reference = f"{step_name(step)}[{index_in_step(step, index)}]"
     digits = escape(short_number(step[index]))
     return f'<span data-val="{reference}" data-short>{digits}</span>'
