@@ -1,17 +1,20 @@
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import Steps, StepsOf, words_of
 from attention_docs.render.figures import Html, Panel, bars, beside, cells, scales, svg
-from attention_docs.render.figures.arrows import arrow
+from attention_docs.render.figures.arrows import arrow, line
 from attention_docs.render.figures.boxes import HEIGHT, box
 
 # The growing cache, in pixels: the size of a feature and of a weight, and the room for the words at
 # the left and above.
 FEATURE_SIDE, WEIGHT_CELL = 15, (38, 22)
 WORDS_WIDTH, WORDS_HEIGHT = 58, 58
+# The steps that are drawn with the features of words, by their roles.
+STEPS_OF_ROLES = {"query": "Q", "key": "K", "value": "V", "output": "output"}
 # The kinds of heads, in pixels: the width of a head, and the room between two heads and between two
 # boxes that are kept.
 QUERY_HEADS = 4
@@ -21,16 +24,6 @@ HEADS_WIDTH = QUERY_HEADS * (HEAD_WIDTH + HEAD_GAP) - HEAD_GAP + 2
 # The upper sides of the queries, and of the keys that they read.
 QUERY_Y = 1.5 * svg.LINE_HEIGHT
 KEPT_Y = QUERY_Y + HEIGHT + 34
-
-
-class CacheLayout(NamedTuple):
-    """The places of the matrices of a step: a word is a column of the cache, otherwise a row."""
-
-    key: cells.Grid
-    value: cells.Grid
-    weights: cells.Grid
-    query: cells.Grid
-    output: cells.Grid
 
 
 @site_figure
@@ -45,58 +38,53 @@ def cache_steps(steps_of: StepsOf) -> Html:
     growth = {name: steps[name][-1] / steps[name][0] for name in ("recomputed", "cached")}
     claim(growth["recomputed"] > 1.9, "they grow quickly without a cache")
     claim(1 < growth["cached"] < 1.2, "hardly at all with it")
-    lengths = range(examples.load("kv_cache").PROMPT, len(steps["K"]) + 1)
-    return svg.player([_cache_step(steps, length) for length in lengths], "A growing cache")
+    count = len(steps["recomputed"])
+    return svg.player([_cache_step(steps, step) for step in range(count + 1)], "A growing cache")
 
 
-def _cache_step(steps: Steps, length: int) -> Panel:
-    """Draw the step after which the cache has `length` words, in the same place and colours."""
+def _cache_step(steps: Steps, step: int) -> Panel:
+    """Draw a step, 0 for the prompt, in the same place and colours as the others."""
     words, _ = words_of(steps["weights"])
-    step = length - examples.load("kv_cache").PROMPT  # 0 is the prompt
-    step_title = f"step {step}" if step else "the prompt"
+    length = examples.load("kv_cache").PROMPT + step  # of the cache after the step
     new_words = slice(length - 1 if step else 0, length)
-    layout = _lay_out_cache(steps, new_words)
+    grids = _lay_out_cache(steps, new_words)
     multiplications = _multiplications(steps, step)
-    bars_y = layout.weights.y + len(words) * WEIGHT_CELL[1] + svg.LINE_HEIGHT
+    bars_y = grids["weights"].y + len(words) * WEIGHT_CELL[1] + svg.LINE_HEIGHT
+    left, top = grids["key"].x - 6, grids["weights"].y - 12  # of titles
     body = [
-        *_cache_titles(layout),
-        cells.draw_upward_labels(layout.value, words[:length]),
-        cells.draw_row_labels(layout.weights._replace(x=WORDS_WIDTH), words[:length]),
-        _future_cells(layout, len(words)),
-        *_draw_weights(steps["weights"], layout.weights, new_words.start),
-        *_draw_cached_matrices(steps, layout, new_words),
-        svg.translated(0, bars_y, multiplications.body),
+        svg.title(left, svg.LINE_HEIGHT / 2, "the cache", None, "end"),
+        svg.title(left, grids["value"].middle_y, "values", "value", "end"),
+        svg.title(left, grids["key"].middle_y, "keys", "key", "end"),
+        *(svg.title(grids[x].middle_x, top, x, x) for x in ("query", "weights", "output")),
+        cells.draw_upward_labels(grids["value"], words[:length]),
+        cells.draw_row_labels(grids["weights"]._replace(x=WORDS_WIDTH), words[:length]),
+        _future_cells(grids, len(words)),
+        *_draw_weights(steps["weights"], grids["weights"], new_words.start),
     ]
+    cached = steps["K"][:length].T, steps["V"][:length].T
+    matrices = (steps["Q"][new_words], *cached, steps["output"][new_words])
+    for matrix, name, role in zip(matrices, STEPS_OF_ROLES.values(), STEPS_OF_ROLES, strict=True):
+        scale = scales.scale_of("diverging", name, steps[name], role)
+        body.append(cells.draw_cells(grids[role], matrix, scale, has_numbers=False))
+    for role in ("key", "value"):
+        columns = range(length)[new_words]
+        body += [cells.draw_mark(grids[role], (None, column), role) for column in columns]
+    body.append(svg.translated(0, bars_y, multiplications.body))
     cached_words = f"The cache has the keys and values of {', '.join(words[:length])}."
     return Panel(
-        layout.output.right,
+        grids["output"].right,
         bars_y + multiplications.height,
         "".join(body),
         f"{cached_words} {multiplications.description}",
-        name=f"{step_title}: {' '.join(words[new_words])}",
+        name=f"{f'step {step}' if step else 'the prompt'}: {' '.join(words[new_words])}",
     )
 
 
-def _draw_cached_matrices(steps: Steps, layout: CacheLayout, new_words: slice) -> list[str]:
-    """Draw the query and the output of the new words, and the cache, with the new words framed."""
-    length = new_words.stop
-    matrices = (
-        (layout.query, "Q", "query", steps["Q"][new_words]),
-        (layout.key, "K", "key", steps["K"][:length].T),
-        (layout.value, "V", "value", steps["V"][:length].T),
-        (layout.output, "output", "output", steps["output"][new_words]),
-    )
-    body = []
-    for grid, step_name, role, matrix in matrices:
-        scale = scales.scale_of("diverging", step_name, steps[step_name], role)
-        body.append(cells.draw_cells(grid, matrix, scale, has_numbers=False))
-    for grid, role in ((layout.key, "key"), (layout.value, "value")):
-        body += [cells.draw_mark(grid, (None, column), role) for column in range(length)[new_words]]
-    return body
+def _lay_out_cache(steps: Steps, new_words: slice) -> dict[str, cells.Grid]:
+    """Return the places of the matrices by their roles, when some words are new in the cache.
 
-
-def _lay_out_cache(steps: Steps, new_words: slice) -> CacheLayout:
-    """Return the places of the matrices when the words up to `new_words.stop` are in the cache."""
+    A word is a column of the keys and the values, and a row of the other matrices.
+    """
     (words, d_k), d_v = steps["K"].shape, steps["V"].shape[1]
     cache_x = WORDS_WIDTH + d_k * FEATURE_SIDE + 10
     column = (WEIGHT_CELL[0], FEATURE_SIDE)
@@ -106,40 +94,26 @@ def _lay_out_cache(steps: Steps, new_words: slice) -> CacheLayout:
     key = cells.Grid(cache_x, value.bottom + 8, column, d_k, length)
     weights = cells.Grid(cache_x, key.bottom + 24, WEIGHT_CELL, length, length)
     new_y = weights.y + new_words.start * WEIGHT_CELL[1]
-    output_x = cache_x + words * WEIGHT_CELL[0] + 10
     query = cells.Grid(WORDS_WIDTH, new_y, row, new_count, d_k)
-    return CacheLayout(key, value, weights, query, query._replace(x=output_x, columns=d_v))
+    output = query._replace(x=cache_x + words * WEIGHT_CELL[0] + 10, columns=d_v)
+    return {"key": key, "value": value, "weights": weights, "query": query, "output": output}
 
 
-def _cache_titles(layout: CacheLayout) -> list[str]:
-    """Write the names of the matrices, at the left of the cache and above the others."""
-    left, top = layout.key.x - 6, layout.weights.y - 12
-    return [
-        svg.title(left, svg.LINE_HEIGHT / 2, "the cache", None, "end"),
-        svg.title(left, layout.value.middle_y, "values", "value", "end"),
-        svg.title(left, layout.key.middle_y, "keys", "key", "end"),
-        svg.title(layout.query.middle_x, top, "query", "query"),
-        svg.title(layout.weights.middle_x, top, "weights", "weights"),
-        svg.title(layout.output.middle_x, top, "output", "output"),
-    ]
-
-
-def _future_cells(layout: CacheLayout, words: int) -> str:
+def _future_cells(grids: Mapping[str, cells.Grid], words: int) -> str:
     """Draw dashed boxes for the columns of the cache and the rows of weights of later words."""
     width, height = WEIGHT_CELL
-    boxes = [
-        (grid.x + word * width, grid.y, width, grid.height)
-        for grid in (layout.value, layout.key)
-        for word in range(grid.columns, words)
-    ]
-    boxes += [
-        (layout.weights.x, layout.weights.y + word * height, (word + 1) * width, height)
-        for word in range(layout.weights.rows, words)
-    ]
-    if not boxes:
+    path = ""
+    for grid in (grids["value"], grids["key"]):
+        for word in range(grid.columns, words):
+            x = grid.x + word * width
+            path += f"M{x:g} {grid.y:g}h{width:g}v{grid.height:g}h{-width:g}z"
+    weights = grids["weights"]
+    for word in range(weights.rows, words):
+        y, row_width = weights.y + word * height, (word + 1) * width
+        path += f"M{weights.x:g} {y:g}h{row_width:g}v{height:g}h{-row_width:g}z"
+    if not path:
         return ""
     stroke = {"stroke": "currentColor", "stroke_opacity": 0.3, "stroke_dasharray": "3 3"}
-    path = "".join(f"M{x:g} {y:g}h{w:g}v{h:g}h{-w:g}z" for x, y, w, h in boxes)
     return svg.element("path", d=path, fill="none", **stroke)
 
 
@@ -199,34 +173,35 @@ def _head_centre(head: float) -> float:
     return 1 + HEAD_WIDTH / 2 + head * (HEAD_WIDTH + HEAD_GAP)
 
 
-def _head_box(
-    centre: float, y: float, text: str, role: str | None = None, *, dashed: bool = False
-) -> str:
+def _head_box(centre: float, y: float, text: str, role: str | None = None) -> str:
     """Draw the box of a query, a key or a value around an x; `y` is its upper side."""
-    return box(centre - HEAD_WIDTH / 2, y, HEAD_WIDTH, text, role, dashed=dashed)
+    return box(centre - HEAD_WIDTH / 2, y, HEAD_WIDTH, text, role, dashed=role is None)
 
 
-def _name_and_queries(name: str) -> list[str]:
-    """Write the name of a kind of heads, and draw its query heads below the name."""
-    centres = map(_head_centre, range(QUERY_HEADS))
-    queries = [_head_box(x, QUERY_Y, f"Q{i}", "query") for i, x in enumerate(centres, 1)]
-    return [svg.heading(HEADS_WIDTH / 2, name), *queries]
+def _query_heads(name: str, key_centres: Sequence[float]) -> list[str]:
+    """Draw the query heads of a kind of heads, with lines to the keys that they read."""
+    body = [svg.heading(HEADS_WIDTH / 2, name)]
+    for head, key_centre in enumerate(key_centres):
+        centre = _head_centre(head)
+        ends = (centre, QUERY_Y + HEIGHT), (key_centre, KEPT_Y)
+        body += [
+            _head_box(centre, QUERY_Y, f"Q{head + 1}", "query"),
+            line(*ends, "query", stroke_opacity=0.7, stroke_width=1.5),
+        ]
+    return body
 
 
 def _kept_heads(name: str, count: int) -> Panel:
     """Draw query heads in `count` groups, and below each group the key and value that it shares."""
-    body = _name_and_queries(name)
-    group_size = QUERY_HEADS // count
+    size = QUERY_HEADS // count
+    centres = [_head_centre(first + (size - 1) / 2) for first in range(0, QUERY_HEADS, size)]
+    body = _query_heads(name, [centre for centre in centres for _ in range(size)])
     value_y = KEPT_Y + HEIGHT + KEPT_GAP
-    for first_head in range(0, QUERY_HEADS, group_size):
-        group_centre = _head_centre(first_head + (group_size - 1) / 2)
-        body.append(_head_box(group_centre, KEPT_Y, "K", "key"))
-        body.append(_head_box(group_centre, value_y, "V", "value"))
-        for head in range(first_head, first_head + group_size):
-            body.append(_line_from_query(_head_centre(head), group_centre))
+    for centre in centres:
+        body += [_head_box(centre, KEPT_Y, "K", "key"), _head_box(centre, value_y, "V", "value")]
     description = (
         f"{QUERY_HEADS} query heads; kept are {count} heads of keys and values, "
-        f"each for {group_size} of them."
+        f"each for {size} of them."
     )
     return Panel(HEADS_WIDTH, value_y + HEIGHT, "".join(body), description, name=name)
 
@@ -234,19 +209,16 @@ def _kept_heads(name: str, count: int) -> Panel:
 def _kept_latent() -> Panel:
     """Draw query heads, dashed boxes for the keys and values of each, and the latent below them."""
     name = "MLA: one latent"
-    body = _name_and_queries(name)
-    for head in range(QUERY_HEADS):
-        centre = _head_centre(head)
-        body.append(_head_box(centre, KEPT_Y, "K V", dashed=True))
-        body.append(_line_from_query(centre, centre))
+    centres = [_head_centre(head) for head in range(QUERY_HEADS)]
     keys_bottom = KEPT_Y + HEIGHT
     latent_y = keys_bottom + 18
     latent_x = (HEADS_WIDTH - LATENT_WIDTH - KEPT_GAP - ROTARY_WIDTH) / 2
     latent_centre = latent_x + LATENT_WIDTH / 2
-    rotary_x = latent_x + LATENT_WIDTH + KEPT_GAP
-    body += [
+    body = [
+        *_query_heads(name, centres),
+        *(_head_box(centre, KEPT_Y, "K V") for centre in centres),
         box(latent_x, latent_y, LATENT_WIDTH, "latent", "input"),
-        box(rotary_x, latent_y, ROTARY_WIDTH, "R", "key"),
+        box(latent_x + LATENT_WIDTH + KEPT_GAP, latent_y, ROTARY_WIDTH, "R", "key"),
         arrow([(latent_centre, latent_y), (latent_centre, keys_bottom + 2)]),
     ]
     description = (
@@ -254,11 +226,3 @@ def _kept_latent() -> Panel:
         "kept are the latent and one rotary key."
     )
     return Panel(HEADS_WIDTH, latent_y + HEIGHT, "".join(body), description, name=name)
-
-
-def _line_from_query(query_centre: float, key_centre: float) -> str:
-    """Draw a line from the bottom of a query head to the top of the key that it reads."""
-    ends = {"x1": query_centre, "y1": QUERY_Y + HEIGHT, "x2": key_centre, "y2": KEPT_Y}
-    return svg.element(
-        "line", **ends, stroke=svg.colour("query"), stroke_opacity=0.7, stroke_width=1.5
-    )
