@@ -1,13 +1,13 @@
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from attention_docs.arrays import Array
 from attention_docs.figures.registry import claim, labels_of_largest, site_figure
-from attention_docs.figures.steps_of_attention import word_cells, words_panel
+from attention_docs.figures.steps_of_attention import words_panel
 from attention_docs.lookup import StepsOf, words_of
-from attention_docs.render.figures import Html, Panel, bars, beside, cells, figure, svg
+from attention_docs.render.figures import Html, Panel, bars, beside, figure, svg
 from attention_docs.render.figures.arrows import arrow
 from attention_docs.render.figures.boxes import HEIGHT, box, box_width
 
@@ -133,26 +133,22 @@ def three_attentions(steps_of: StepsOf) -> Html:
         ("cross, head 1", "cross_weights_1", {"start": "the", "la": "car"}),
         ("cross, head 2", "cross_weights_2", {"voiture": "is", "est": "green"}),
     )
-    panels = [_weights_panel(name, steps[step], found) for name, step, found in maps]
+    panels = []
+    for name, step, found in maps:
+        weights, marks = steps[step], []
+        rows, columns = words_of(weights)
+        for word, found_word in found.items():
+            row = rows.index(word)
+            claim(labels_of_largest(weights, columns)[row] == found_word, f"*{word}*")
+            marks.append((row, columns.index(found_word)))
+        options: dict[str, Any] = {
+            "scale": "sequential",
+            "numbers": False,
+            "marks": marks,
+            "top": 70,
+        }
+        panels.append(words_panel(name, weights, 19, "weights", **options))
     return beside(panels, "The weights of three attentions")
-
-
-def _weights_panel(name: str, weights: Array, found: Mapping[str, str]) -> Panel:
-    """Draw the weights of a head, and mark some of the largest: a word for a row in `found`."""
-    rows, columns = words_of(weights)
-    left, top, cell = 58, 70, (19, 22)
-    grid = cells.Grid(left, top, cell, *weights.shape)
-    body = [
-        svg.title(grid.right / 2, svg.LINE_HEIGHT / 2, name, "weights"),
-        cells.draw_row_labels(grid, rows),
-        word_cells(grid, weights, "weights", columns),
-    ]
-    for row_word, column_word in found.items():
-        row, column = rows.index(row_word), columns.index(column_word)
-        claim(labels_of_largest(weights, columns)[row] == column_word, f"*{row_word}*")
-        body.append(cells.draw_mark(grid, (row, column), "weights"))
-    description = cells.describe(name, weights)
-    return Panel(grid.right, grid.bottom, "".join(body), description, name=name)
 
 
 @site_figure

@@ -70,20 +70,37 @@ def word_cells(grid: cells.Grid, matrix: Array, role: str, columns: Sequence[str
     return words + cells.draw_cells(grid, matrix, scale, hidden, has_numbers=False)
 
 
-def words_panel(name: str, step: Array, width: float, role: str | None = None) -> draw.Panel:
-    """Draw a matrix in cells of a width, with words at its rows and, upwards, over its columns."""
+def words_panel(
+    name: str,
+    step: Array,
+    width: float,
+    role: str | None = None,
+    *,
+    scale: str = "diverging",
+    numbers: bool = True,
+    marks: Sequence[cells.Mark] = (),
+    top: float = 0,
+) -> draw.Panel:
+    """Draw a matrix in cells of a width, with words at its rows and, upwards, over its columns.
+
+    Weights of zero are crossed out. With the same `top`, panels side by side begin at the same y.
+    """
     rows, columns = words_of(step)
+    rows = rows or columns  # for a padding mask, which is the same for every query
     left = cells.room_for_labels(rows)
-    top = 1.5 * svg.LINE_HEIGHT + cells.room_for_labels(columns)
+    top = top or 1.5 * svg.LINE_HEIGHT + cells.room_for_labels(columns)
     grid = cells.Grid(left, top, (width, cells.MIN_CELL[1]), *step.shape)
+    hidden = step == 0 if role == "weights" else None
+    colours = scales.scale_of(scale, name, step, role)
     body = [
         svg.title(grid.middle_x, svg.LINE_HEIGHT / 2, name, role),
         cells.draw_row_labels(grid, rows),
         cells.draw_upward_labels(grid, columns),
-        draw_numbers(grid, step, role),
+        cells.draw_cells(grid, step, colours, hidden, has_numbers=numbers),
+        *(cells.draw_mark(grid, mark, role) for mark in marks),
     ]
-    description = cells.describe(name, step)
-    return draw.Panel(grid.right, grid.bottom, "".join(body), description, name=name)
+    width = max(grid.right, grid.middle_x + svg.text_width(name) / 2)
+    return draw.Panel(width, grid.bottom, "".join(body), cells.describe(name, step), name=name)
 
 
 def scores_of_positions(name: str, scores: Array) -> draw.Html:
