@@ -30,13 +30,12 @@ def backward_passes(steps_of: StepsOf) -> Html:
         "O": forward["output"],
         "dO": backward["dO"],
     }
+    through_softmax = "backward: through the softmax"
     states = [
         _pass_step("forward: softmax", "softmax", matrices, ["Z"], "A"),
         _pass_step("forward: times V", "times V", matrices, ["A"], "O"),
         _pass_step("backward: times Vᵀ", "times Vᵀ", matrices, ["dO"], "dA"),
-        _pass_step(
-            "backward: through the softmax", "derivative", matrices, ["dA", "A"], "dZ", ["dO"]
-        ),
+        _pass_step(through_softmax, "derivative", matrices, ["dA", "A"], "dZ", ["dO"]),
     ]
     return player(states, "Forward and backward pass")
 
@@ -52,11 +51,15 @@ def _pass_step(
     """Draw what a step of the forward or backward pass starts from, and what it computes.
 
     Args:
-        matrices: all matrices by symbol, each of the backward pass after its forward one.
         sources: the symbols of the outlined matrices; the arrow begins at the first.
         computed_before: the symbols of other matrices that are coloured; the rest have empty cells.
     """
-    grids = _grids_of_passes(matrices)
+    grids, x = {}, 2.0
+    for symbol in ROLE_OF_SYMBOL:  # the forward pass in a row, and the backward pass below it
+        forward = cells.Grid(x, 1.2 * LINE_HEIGHT, PASS_CELL, *matrices[symbol].shape)
+        grids[symbol] = forward
+        grids[f"d{symbol}"] = forward._replace(y=forward.bottom + 2.2 * LINE_HEIGHT)
+        x = forward.right + ARROW_LENGTH
     body, descriptions = [], []
     for symbol, matrix in matrices.items():
         grid, role = grids[symbol], ROLE_OF_SYMBOL[symbol[-1]]
@@ -81,15 +84,3 @@ def _pass_step(
         f"{operation}: {' '.join(descriptions)}",
         name=name,
     )
-
-
-def _grids_of_passes(matrices: Mapping[str, Array]) -> dict[str, cells.Grid]:
-    """Return the places of the matrices: the forward pass in a row, and the backward pass below."""
-    grids = {}
-    x = 2.0
-    for symbol in ROLE_OF_SYMBOL:
-        forward = cells.Grid(x, 1.2 * LINE_HEIGHT, PASS_CELL, *matrices[symbol].shape)
-        grids[symbol] = forward
-        grids[f"d{symbol}"] = forward._replace(y=forward.bottom + 2.2 * LINE_HEIGHT)
-        x = forward.right + ARROW_LENGTH
-    return grids

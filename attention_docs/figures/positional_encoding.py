@@ -69,53 +69,36 @@ def positional_heatmap(steps_of: StepsOf) -> Html:
         "(rows). The first rows change their sign every few positions, and the last rows stay "
         "near 0 and 1."
     )
-    body = "".join([*_squares_by_level(encodings, grid), *_frame_and_labels(grid)])
-    panel = Panel(grid.right, grid.bottom + 2, body, description)
+    corners = f"M{grid.x} {grid.y}H{grid.right}V{grid.bottom}H{grid.x}z"
+    frame = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.35}
+    body = [
+        *_squares_by_level(encodings, grid),
+        svg.element("path", d=corners, **frame),
+        svg.label(grid.x - 6, 10, "position", "end"),
+    ]
+    for position in range(0, positions, 10):
+        body.append(svg.label(grid.column_middle(position), 10, number(position)))
+    for clock in range(0, features // 2, 2):
+        y = grid.row_middle(2 * clock + 0.5)  # between the rows of its sine and its cosine
+        body.append(svg.label(grid.x - 6, y, f"clock {clock}", "end"))
+    panel = Panel(grid.right, grid.bottom + 2, "".join(body), description)
     return figure(panel, "Positions in sixteen features")
 
 
 def _squares_by_level(encodings: np.ndarray, grid: cells.Grid) -> list[str]:
-    """Draw (positions, features) from -1 to 1 as squares, one path for each of a few opacities.
-
-    Args:
-        grid: the geometry of the transpose, with features at the rows.
-    """
+    """Draw numbers from -1 to 1, with features at the rows, as a path for each of few opacities."""
     levels = 5
     paths: dict[int, str] = {}
     for (position, feature), value in np.ndenumerate(encodings):
         level = round(levels * float(value))
-        box = grid.box(feature, position)
-        square = "M{x} {y}h{width}v{height}h-{width}z".format(**box)
+        square = "M{x} {y}h{width}v{height}h-{width}z".format(**grid.box(feature, position))
         paths[level] = paths.get(level, "") + square
-    return [
-        svg.element(
-            "path",
-            d=path,
-            fill=scales.FILLS["input"] if level > 0 else scales.MINUS,
-            fill_opacity=scales.OPACITY * abs(level) / levels,
-        )
-        for level, path in sorted(paths.items())
-        if level
-    ]
-
-
-def _frame_and_labels(grid: cells.Grid) -> list[str]:
-    """Draw a frame around the encodings, with every tenth position and every second clock."""
-    frame = svg.element(
-        "path",
-        d=f"M{grid.x} {grid.y}H{grid.right}V{grid.bottom}H{grid.x}z",
-        fill="none",
-        stroke="currentColor",
-        stroke_opacity=0.35,
-    )
-    name = svg.label(grid.x - 6, 10, "position", "end")
-    ticks = [svg.label(grid.column_middle(t), 10, number(t)) for t in range(0, grid.columns, 10)]
-    # The name of a clock is between the rows of its sine and its cosine.
-    clock_names = [
-        svg.label(grid.x - 6, grid.row_middle(2 * clock + 0.5), f"clock {clock}", "end")
-        for clock in range(0, grid.rows // 2, 2)
-    ]
-    return [frame, name, *ticks, *clock_names]
+    body = []
+    for level, path in sorted(paths.items()):
+        fill = scales.FILLS["input"] if level > 0 else scales.MINUS
+        opacity = scales.OPACITY * abs(level) / levels
+        body.append(svg.element("path", d=path, fill=fill, fill_opacity=opacity) if level else "")
+    return body
 
 
 @site_figure

@@ -47,16 +47,11 @@ def _turning_pair(name: str, pair_at_positions: Array, is_fast: bool) -> Panel:
     """
     last_position = len(pair_at_positions) - 1
     hands = []
-    for position in range(last_position + 1):
-        has_number = is_fast or position in (0, last_position)
-        turn_outwards = 0.08 if position else -0.08  # in radians
-        hand = dials.Hand(
-            pair_at_positions[position],
-            str(position) if has_number else "",
-            opacity=1 - 0.15 * position,
-            text_turn=0 if is_fast else turn_outwards,
-        )
-        hands.append(hand)
+    for position, pair in enumerate(pair_at_positions):
+        text = str(position) if is_fast or position in (0, last_position) else ""
+        outwards = 0.08 if position else -0.08  # in radians
+        turn = 0 if is_fast else outwards
+        hands.append(dials.Hand(pair, text, opacity=1 - 0.15 * position, text_turn=turn))
     x, y = DIAL_SIDE + DIAL_RADIUS, DIAL_TOP + DIAL_RADIUS
     length = float(np.linalg.norm(pair_at_positions[0]))
     tips = (f"({number(right)}, {number(up)})" for right, up in pair_at_positions)

@@ -111,21 +111,17 @@ def real_sentence_html() -> str:
 
 
 def word_html(
-    sentence_name: str,
-    words: list[str],
-    weights: np.ndarray,
-    digits: list[str],
-    reason_ending: str,
+    sentence_name: str, words: list[str], weights: np.ndarray, digits: list[str], reason_ending: str
 ) -> str:
     """Return a word, its share of each word up to itself, and the reason for the largest share."""
     query = len(digits) - 1
-    # An arc goes from the middle of one word to that of another, between their two tracks.
+    # Word i has the tracks 2 i + 1 and 2 i + 2, and an arc begins and ends between two tracks.
     shares = "".join(
         SHARE_HTML.format(
             classes="share own" if key == query else "share",
             share=weights[key],
-            start=first_track(key) + 1,
-            end=first_track(query) + 1,
+            start=2 * key + 2,
+            end=2 * query + 2,
             word=word,
             number=number,
         )
@@ -137,17 +133,12 @@ def word_html(
         f'<em class="key">{words[largest]}</em>{reason_ending}'
     )
     return WORD_HTML.format(
-        at=first_track(query),
+        at=2 * query + 1,
         radio=radio(f"word in {sentence_name}", words[query], is_checked=words[query] == "they"),
         word=words[query] if query else words[query].capitalize(),
         shares=shares,
         reason=reason,
     )
-
-
-def first_track(word: int) -> int:
-    """Return the first of the two tracks of a word in the grid, counted from 1."""
-    return 2 * word + 1
 
 
 def number_html(step: np.ndarray, index: tuple[int, int]) -> str:
