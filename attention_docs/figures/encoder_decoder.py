@@ -22,12 +22,6 @@ STACKS_BOTTOM = 5.8 * LEVEL
 NORM_GAP, NORM_HEIGHT = 4, 20
 # How far below its sublayer the residual connection begins, and how far left of it it goes up.
 RESIDUAL_BELOW, RESIDUAL_LEFT = 12, 10
-DESCRIPTION_OF_STACKS = (
-    "Encoder, upwards: the words {source}, self-attention, sum and norm, feed-forward network, sum "
-    "and norm, memory. Decoder, upwards: the words {target}, causal self-attention, sum and norm, "
-    "cross-attention with keys and values from the memory, sum and norm, feed-forward network, sum "
-    "and norm, vocabulary and softmax, and the next word, {next_word}."
-)
 # A run of the decoder: with this height of a word, all six are no higher than the bars beside them.
 RUN_HEIGHT, RUN_GAP = 24, 4
 # The room between the words of a run and its bars.
@@ -82,8 +76,12 @@ def two_stacks(steps_of: StepsOf) -> Html:
         svg.label(centre, 8, f"next word: {next_word}", class_="chosen"),
         arrow([(centre, vocabulary_y - HEIGHT), (centre, 16)]),
     ]
-    description = DESCRIPTION_OF_STACKS.format(
-        source=" ".join(source), target=" ".join(target), next_word=next_word
+    description = (
+        f"Encoder, upwards: the words {' '.join(source)}, self-attention, sum and norm, "
+        "feed-forward network, sum and norm, memory. Decoder, upwards: the words "
+        f"{' '.join(target)}, causal self-attention, sum and norm, cross-attention with keys and "
+        "values from the memory, sum and norm, feed-forward network, sum and norm, vocabulary and "
+        f"softmax, and the next word, {next_word}."
     )
     panel = Panel(DECODER_X + WIDTH, STACKS_BOTTOM, "".join(body), description)
     return figure(panel, "An encoder layer and a decoder layer")
@@ -196,19 +194,10 @@ def _run(probabilities: Array, given: list[str], chosen: str) -> Panel:
     for word in given:
         body.append(box(2, y, width, word, "input", height=RUN_HEIGHT))
         y += RUN_HEIGHT + RUN_GAP
-    next_word = box(
-        2,
-        y,
-        width,
-        chosen,
-        "output",
-        height=RUN_HEIGHT,
-        dashed=True,
-        bold=True,
-        text_class="chosen",
-    )
+    style: dict[str, Any] = {"dashed": True, "bold": True, "text_class": "chosen"}
+    body.append(box(2, y, width, chosen, "output", height=RUN_HEIGHT, **style))
     panel = bars.bars_panel("next word", probabilities, vocabulary, "output")
-    body += [next_word, svg.translated(width + BARS_GAP, 0, panel.body)]
+    body.append(svg.translated(width + BARS_GAP, 0, panel.body))
     return Panel(
         width + BARS_GAP + panel.width,
         panel.height,

@@ -70,19 +70,11 @@ def _framed_numbers(
     for index, value in np.ndenumerate(matrix):
         x, y = float(columns[index] * NUMBER_SIDE + 2), float(rows[index] * NUMBER_SIDE + 2)
         digits = label(x + FRAME_SIDE / 2, y + FRAME_SIDE / 2, number(value), fill=colour(None))
-        frame = element(
-            "rect",
-            x=x,
-            y=y,
-            width=FRAME_SIDE,
-            height=FRAME_SIDE,
-            rx=4,
-            fill="none",
-            stroke=colour("second" if is_dashed[index] else "first"),
-            stroke_width=2,
-            stroke_dasharray="4 3" if is_dashed[index] else None,
-            pointer_events="all",  # a click anywhere in it reaches it
-        )
+        kind, dashes = ("second", "4 3") if is_dashed[index] else ("first", None)
+        stroke = {"stroke": colour(kind), "stroke_width": 2, "stroke_dasharray": dashes}
+        size = {"width": FRAME_SIDE, "height": FRAME_SIDE, "rx": 4, "fill": "none"}
+        # A click anywhere in the frame reaches it.
+        frame = element("rect", x=x, y=y, **size, **stroke, pointer_events="all")
         body.append(cells.tag_index(frame + digits, matrix, index))
     by_row_and_column = np.lexsort((columns.ravel(), rows.ravel()))
     numbers = ", ".join(number(matrix.flat[i]) for i in by_row_and_column)

@@ -148,22 +148,15 @@ def _draw_factors(product: BracketedProduct, x: float) -> list[str]:
         grids.append(cells.Grid(x, FACTORS_Y, (UNIT, UNIT), *factor.shape))
         x = grids[-1].right + FACTOR_GAP
     first, second = grids[product.start : product.start + 2]
-    bracket = svg.element(
-        "rect",
-        x=first.x - BRACKET_MARGIN,
-        y=FACTORS_Y - BRACKET_MARGIN,
-        width=second.right - first.x + 2 * BRACKET_MARGIN,
-        height=TALLEST + 2 * BRACKET_MARGIN,
-        rx=8,
-        fill="none",
-        stroke=svg.colour(product.inner.role),
-        stroke_width=2,
-    )
+    left, width = first.x - BRACKET_MARGIN, second.right - first.x + 2 * BRACKET_MARGIN
+    place = {"x": left, "y": FACTORS_Y - BRACKET_MARGIN, "width": width}
+    place["height"] = TALLEST + 2 * BRACKET_MARGIN
+    stroke = {"stroke": svg.colour(product.inner.role), "stroke_width": 2}
     inner_x = (first.x + second.right - UNIT * product.inner.shape[1]) / 2
     inner_grid = cells.Grid(inner_x, INNER_Y, (UNIT, UNIT), *product.inner.shape)
     outer = 0 if product.start else 2
     return [
-        bracket,
+        svg.element("rect", **place, rx=8, fill="none", **stroke),
         *(factor.draw(grid) for factor, grid in zip(product.factors, grids, strict=True)),
         product.inner.draw(inner_grid),
         product.factors[outer].draw(grids[outer]._replace(y=INNER_Y)),

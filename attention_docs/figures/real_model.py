@@ -53,17 +53,10 @@ def real_they(steps_of: StepsOf) -> draw.Html:
     claim(seen_by_first == ["cats"], "the first *they* gives its largest")
     claim(labels_of_largest(of_second, words) == ["dogs"], "and the second to *dogs*")
     claim(labels_of_largest(in_course, WORDS) == ["birds"], "its largest weight is on *birds*")
+    options: dict[str, Any] = {"length": 100, "row_height": 20, "has_legend": False}
+    options["sides"] = ("asks", "is asked")
     panels = [
-        draw.lines_panel(
-            weights,
-            ["they"],
-            keys,
-            heading=heading,
-            sides=("asks", "is asked"),
-            length=100,
-            row_height=20,
-            has_legend=False,
-        )
+        draw.lines_panel(weights, ["they"], keys, heading=heading, **options)
         for weights, keys, heading in (
             (of_first, words_to_first, "The first they"),
             (of_second, words, "The second they"),
@@ -167,16 +160,9 @@ def _chooser(sentences: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _number_field(name: str, count: int, value: int) -> str:
-    field = svg.element(
-        "input",
-        type="number",
-        min=0,
-        max=count - 1,
-        value=value,
-        required="",
-        # Otherwise Firefox restores an earlier choice, which the figure does not show.
-        autocomplete="off",
-    )
+    limits = {"min": 0, "max": count - 1, "value": value, "required": ""}
+    # Without `autocomplete`, Firefox restores an earlier choice, which the figure does not show.
+    field = svg.element("input", type="number", **limits, autocomplete="off")
     return svg.element("label", name, field)
 
 
