@@ -3,9 +3,8 @@ from collections.abc import Mapping, Sequence
 from attention_docs.arrays import Array
 from attention_docs.figures.registry import site_figure
 from attention_docs.lookup import StepsOf
-from attention_docs.render.figures import Html, Panel, cells, scales
+from attention_docs.render.figures import Html, Panel, cells, scales, svg
 from attention_docs.render.figures.arrows import arrow
-from attention_docs.render.figures.svg import LINE_HEIGHT, label, player, title
 
 # The roles of the matrices of the forward pass, from left to right.
 ROLE_OF_SYMBOL = {"Z": "scores", "A": "weights", "O": "output"}
@@ -37,7 +36,7 @@ def backward_passes(steps_of: StepsOf) -> Html:
         _pass_step("backward: times Vᵀ", "times Vᵀ", matrices, ["dO"], "dA"),
         _pass_step(through_softmax, "derivative", matrices, ["dA", "A"], "dZ", ["dO"]),
     ]
-    return player(states, "Forward and backward pass")
+    return svg.player(states, "Forward and backward pass")
 
 
 def _pass_step(
@@ -56,14 +55,14 @@ def _pass_step(
     """
     grids, x = {}, 2.0
     for symbol in ROLE_OF_SYMBOL:  # the forward pass in a row, and the backward pass below it
-        forward = cells.Grid(x, 1.2 * LINE_HEIGHT, PASS_CELL, *matrices[symbol].shape)
+        forward = cells.Grid(x, 1.2 * svg.LINE_HEIGHT, PASS_CELL, *matrices[symbol].shape)
         grids[symbol] = forward
-        grids[f"d{symbol}"] = forward._replace(y=forward.bottom + 2.2 * LINE_HEIGHT)
+        grids[f"d{symbol}"] = forward._replace(y=forward.bottom + 2.2 * svg.LINE_HEIGHT)
         x = forward.right + ARROW_LENGTH
     body, descriptions = [], []
     for symbol, matrix in matrices.items():
         grid, role = grids[symbol], ROLE_OF_SYMBOL[symbol[-1]]
-        body.append(title(grid.middle_x, grid.y - LINE_HEIGHT / 2, symbol, role))
+        body.append(svg.title(grid.middle_x, grid.y - svg.LINE_HEIGHT / 2, symbol, role))
         if symbol in (*sources, result, *computed_before):
             kind = "sequential" if symbol == "A" else "diverging"
             scale = scales.scale_of(kind, symbol, matrix, role)
@@ -75,7 +74,7 @@ def _pass_step(
             body.append(cells.draw_mark(grid, (None, None), role))
     start, end = grids[sources[0]], grids[result]
     ends = (start.right + 4, end.x - 4) if start.x < end.x else (start.x - 4, end.right + 4)
-    body.append(label(sum(ends) / 2, start.middle_y - 12, operation))
+    body.append(svg.label(sum(ends) / 2, start.middle_y - 12, operation))
     body.append(arrow([(x, start.middle_y) for x in ends]))
     return Panel(
         grids["O"].right + 2,

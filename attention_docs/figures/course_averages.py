@@ -8,24 +8,16 @@ from attention_docs.examples.course_sentence import BIRDS, BOATS, FEATURES, SWAP
 from attention_docs.figures.course_sentence import AIR_AND_WATER, WEIGHTS_OF_WORDS, WORD_FEATURES
 from attention_docs.figures.registry import claim, labels_of_largest, site_figure
 from attention_docs.lookup import StepsOf, words_of
-from attention_docs.render.figures import Html, Panel, beside, figure, heatmap, matrix_panel
-from attention_docs.render.figures.arrows import Point, arrow, head, vector_tip
+from attention_docs.render.figures import Html, Panel, heatmap, matrix_panel, svg
+from attention_docs.render.figures.arrows import arrow, head, vector_tip
 from attention_docs.render.figures.boxes import box, box_width
-from attention_docs.render.figures.svg import (
-    LINE_HEIGHT,
-    colour,
-    element,
-    heading,
-    label,
-    vertical_label,
-)
 from attention_docs.render.numbers import number
 from attention_docs.render.references import row_reference
 
 WORD_HEIGHT, WORD_RADIUS, WORD_GAP = 28, 8, 8
 WORDS_MARGIN = 2.0  # beside a row of words
-WORDS_GAP = 2.5 * LINE_HEIGHT  # between two rows, with room for an arc
-ARC_TOP = 2.0 * LINE_HEIGHT  # the room for the first arc
+WORDS_GAP = 2.5 * svg.LINE_HEIGHT  # between two rows, with room for an arc
+ARC_TOP = 2.0 * svg.LINE_HEIGHT  # the room for the first arc
 # Before a word to be predicted: the room for an arrow, and the arrow's middle in it.
 PREDICTION_WIDTH, PREDICTION_X = 28, 10
 # An arc from word to word rises above the boxes, from which its ends keep a distance.
@@ -58,7 +50,7 @@ def course_sentences(steps_of: StepsOf) -> Html:
     claim(sorted(WORDS) == sorted(SWAPPED), "Two sentences of the same words")
     sentences = [[*WORDS, next_words[0]], [*SWAPPED, next_words[1]]]
     panel = boxed_words_panel(sentences, pronoun=THEY, noun=BIRDS)
-    return figure(panel, "Two sentences and their next words")
+    return svg.figure(panel, "Two sentences and their next words")
 
 
 @site_figure
@@ -91,7 +83,7 @@ def course_plane(steps_of: StepsOf) -> Html:
     claim(np.ptp(average) == 0, "lies between the two")
     arrows = [*noun_arrows(steps["X"], "input"), Arrow("average", average, "output")]
     panel = arrows_panel("Words as arrows", FEATURES[AIR_AND_WATER], arrows)
-    return figure(panel, "Two nouns and the average")
+    return svg.figure(panel, "Two nouns and the average")
 
 
 @site_figure
@@ -118,7 +110,7 @@ def course_similarity(steps_of: StepsOf) -> Html:
         matrix_panel(weights, heading, mark=(BIRDS, None), **WEIGHTS_OF_WORDS),
         arrows_panel("The nouns, averaged", FEATURES[AIR_AND_WATER], arrows),
     ]
-    return beside(panels, "Similarity and what it does")
+    return svg.beside(panels, "Similarity and what it does")
 
 
 def noun_arrows(rows: np.ndarray, role: str) -> list[Arrow]:
@@ -141,65 +133,56 @@ def boxed_words_panel(sentences: Sequence[Sequence[str]], pronoun: int, noun: in
             style: dict[str, Any] = {"dashed": i > pronoun, "bold": i >= pronoun or i == noun}
             style |= {"height": WORD_HEIGHT, "corner_radius": WORD_RADIUS}
             if i > pronoun:
-                body.append(label(x + PREDICTION_X, y + WORD_HEIGHT / 2, "→"))
+                body.append(svg.label(x + PREDICTION_X, y + WORD_HEIGHT / 2, "→"))
                 x += PREDICTION_WIDTH
             width = box_width(word)
             body.append(box(x, y, width, word, **style))
             middles.append(x + width / 2)
             x += width + WORD_GAP
-        body.append(_draw_arc((middles[pronoun], y), (middles[noun], y)))
+        start_x, end_x = middles[pronoun], middles[noun]
+        path = (
+            f"M{start_x:g} {y - ARC_GAP:g}C{start_x:g} {y - ARC_HEIGHT:g} "
+            f"{end_x:g} {y - ARC_HEIGHT:g} {end_x:g} {y - ARC_GAP:g}"
+        )
+        stroke = {"stroke": svg.colour("weights"), "stroke_width": 2}
+        body.append(svg.element("path", d=path, fill="none", **stroke))
+        body.append(head((end_x, y - ARC_GAP / 2), math.pi / 2, "weights", ARC_HEAD))
         right_ends.append(x - WORD_GAP)
         y += WORD_HEIGHT + WORDS_GAP
     texts = (f"“{' '.join(words[:-1])}” goes on with “{words[-1]}”" for words in sentences)
     description = "; ".join(texts) + ". An arc leads from the pronoun to its noun."
-    height = y - WORDS_GAP + 0.2 * LINE_HEIGHT
+    height = y - WORDS_GAP + 0.2 * svg.LINE_HEIGHT
     return Panel(max(right_ends) + WORDS_MARGIN, height, "".join(body), description)
-
-
-def _draw_arc(start: Point, end: Point) -> str:
-    """Draw an arc from the top of one box to the top of another, with an arrowhead at its end."""
-    (start_x, start_y), (end_x, end_y) = start, end
-    path = (
-        f"M{start_x:g} {start_y - ARC_GAP:g}C{start_x:g} {start_y - ARC_HEIGHT:g} "
-        f"{end_x:g} {end_y - ARC_HEIGHT:g} {end_x:g} {end_y - ARC_GAP:g}"
-    )
-    arc = element("path", d=path, fill="none", stroke=colour("weights"), stroke_width=2)
-    return arc + head((end_x, end_y - ARC_GAP / 2), math.pi / 2, "weights", ARC_HEAD)
 
 
 def arrows_panel(name: str, features: Sequence[str], vectors: Sequence[Arrow]) -> Panel:
     """Draw arrows from zero in a plane of two features, whose axes end at `AXIS_LENGTH`."""
-    left = top = 2 * LINE_HEIGHT
+    left = top = 2.0 * svg.LINE_HEIGHT
     right, bottom = left + AXIS_LENGTH * UNIT, top + AXIS_LENGTH * UNIT
     grid_lines = ""
     ticks = []
     for tick in range(AXIS_LENGTH + 1):
         x, y = left + tick * UNIT, bottom - tick * UNIT
         grid_lines += f"M{x:g} {top:g}V{bottom:g}M{left:g} {y:g}H{right:g}"
-        ticks.append(label(x, bottom + LINE_HEIGHT / 2 + 2, number(tick)))
-        ticks.append(label(left - LINE_HEIGHT / 2, y, number(tick)))
+        ticks.append(svg.label(x, bottom + svg.LINE_HEIGHT / 2 + 2, number(tick)))
+        ticks.append(svg.label(left - svg.LINE_HEIGHT / 2, y, number(tick)))
     body = [
-        heading((left + right) / 2, name),
-        element("path", d=grid_lines, fill="none", stroke="currentColor", stroke_opacity=0.2),
+        svg.heading((left + right) / 2, name),
+        svg.element("path", d=grid_lines, fill="none", stroke="currentColor", stroke_opacity=0.2),
         *ticks,
-        label((left + right) / 2, bottom + 1.7 * LINE_HEIGHT, features[0]),
-        vertical_label(LINE_HEIGHT / 2, (top + bottom) / 2, features[1]),
-        *(_draw_vector(vector, (left, bottom)) for vector in vectors),
+        svg.label((left + right) / 2, bottom + 1.7 * svg.LINE_HEIGHT, features[0]),
+        svg.vertical_label(svg.LINE_HEIGHT / 2, (top + bottom) / 2, features[1]),
     ]
-    names = (f"{name} ({', '.join(map(number, vector))})" for name, vector, *_ in vectors if name)
-    description = f"{name}, by {features[0]} and {features[1]}: {'; '.join(names)}."
-    width, height = right + 3 * LINE_HEIGHT, bottom + 2.3 * LINE_HEIGHT
+    coordinates = []
+    for text, vector, role, dashed in vectors:
+        tip = x, y = vector_tip(vector, (left, bottom), UNIT)
+        dashes = "4 3" if dashed else None
+        line: dict[str, Any] = {"stroke_dasharray": dashes, "data_val": row_reference(vector)}
+        body.append(arrow([(left, bottom), tip], role, PLANE_HEAD, width=2, **line))
+        if text:
+            name_place = x + ARROW_NAME_GAP, y - ARROW_NAME_GAP
+            body.append(svg.label(*name_place, text, "start", fill=svg.colour(role)))
+            coordinates.append(f"{text} ({', '.join(map(number, vector))})")
+    description = f"{name}, by {features[0]} and {features[1]}: {'; '.join(coordinates)}."
+    width, height = right + 3 * svg.LINE_HEIGHT, bottom + 2.3 * svg.LINE_HEIGHT
     return Panel(width, height, "".join(body), description, name=name)
-
-
-def _draw_vector(vector: Arrow, zero: Point) -> str:
-    """Draw an arrow from zero, with its name at the upper right of its tip."""
-    tip = x, y = vector_tip(vector.vector, zero, UNIT)
-    dashes = "4 3" if vector.dashed else None
-    line: dict[str, Any] = {"stroke_dasharray": dashes, "data_val": row_reference(vector.vector)}
-    svg = arrow([zero, tip], vector.role, PLANE_HEAD, width=2, **line)
-    if not vector.name:
-        return svg
-    return svg + label(
-        x + ARROW_NAME_GAP, y - ARROW_NAME_GAP, vector.name, "start", fill=colour(vector.role)
-    )
