@@ -57,28 +57,19 @@ export const explain = (graph, values, step, index) => {
     };
   const term = termOf(graph, values, step, index);
   const formula = formulaOf(graph, values, term, step, index);
-  const rightSide = formula.slice(2);
   const isGiven = isLiteral(graph, term) || isMask(graph, term);
   const calculation = isGiven ? [] : numbersOf(values, term);
   const lines = calculation.length ? [...calculation, [numberToken(value, dtype)]] : [];
+  // A line that looks like its predecessor, the first of which is the right side of the formula, says nothing.
+  const texts = [formula.slice(2), ...lines].map((line) => line.map(pieceText).join(""));
   return {
     description: words ?? descriptionOf(graph, values, term, index),
     value: show.python(value, dtype),
     formula,
-    numbers: dropRepeated(rightSide, lines),
+    numbers: lines.filter((_, i) => texts[i + 1] !== texts[i]),
     note: noteOf(graph, values, term),
     dependencies: dependenciesOf(term),
   };
-};
-
-/**
- * Drop lines that look like their predecessor.
- *
- * @param {RichText} rightSide of the formula, which precedes the lines @param {RichText[]} lines
- */
-const dropRepeated = (rightSide, lines) => {
-  const texts = [rightSide, ...lines].map((line) => line.map(pieceText).join(""));
-  return lines.filter((_, i) => texts[i + 1] !== texts[i]);
 };
 
 /** Return a piece of rich text as a page shows it. @param {string | StepName | NumberToken} piece */

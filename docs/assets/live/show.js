@@ -58,12 +58,11 @@ export const latex = (value, dtype = "float64") => {
 
 /** Format a number as MathML. @param {number} value @param {Dtype} [dtype] */
 export const mathml = (value, dtype = "float64") => {
-  const [mantissa, exponent] = html(value, dtype).replace("</sup>", "").split(" × 10<sup>").map(separateSign);
+  const [mantissa, exponent] = html(value, dtype).replace("</sup>", "").split(" × 10<sup>")
+    // MathML writes a sign as an operator.
+    .map((digits) => `<mn>${digits}</mn>`.replace("<mn>−", "<mo>−</mo><mn>"));
   return exponent ? `${mantissa}<mo>×</mo><msup><mn>10</mn><mrow>${exponent}</mrow></msup>` : mantissa;
 };
-
-/** MathML writes a sign as an operator. @param {string} digits */
-const separateSign = (digits) => `<mn>${digits}</mn>`.replace("<mn>−", "<mo>−</mo><mn>");
 
 /** Format a number with all its digits, as Python's `repr` does. @param {number} value @param {Dtype} [dtype] */
 export const python = (value, dtype = "float64") => {

@@ -10,17 +10,13 @@ const SIGNS = { ">": (a, b) => a > b, "<": (a, b) => a < b };
 /** Say of each dare whether its condition is met. @param {Example[]} examples of the page */
 export const judgeDares = (examples) => {
   for (const dare of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".dare"))) {
-    const isMet = isConditionMet(dare.dataset.dare ?? "", examples);
+    // A condition is like `course_mask.weights[4,2] > 0.5`.
+    const [left, sign, right] = (dare.dataset.dare ?? "").split(" ");
+    const isMet = SIGNS[sign](numberOf(left, examples), numberOf(right, examples));
     const status = /** @type {HTMLElement} */ (dare.querySelector("[role=status]"));
     // A text that is set again would be spoken again.
     if (dare.classList.toggle("met", isMet) !== Boolean(status.textContent)) status.textContent = isMet ? "Done!" : "";
   }
-};
-
-/** @param {string} condition like `course_mask.weights[4,2] > 0.5` @param {Example[]} examples */
-const isConditionMet = (condition, examples) => {
-  const [left, sign, right] = condition.split(" ");
-  return SIGNS[sign](numberOf(left, examples), numberOf(right, examples));
 };
 
 /** @param {string} side a number, or a reference to one @param {Example[]} examples @returns {number} */

@@ -100,16 +100,11 @@ export const spotsOf = (example) => {
 const spotCellsIn = (carrier, example) =>
   spotsIn(carrier).flatMap((spot) =>
     cellsAt(spot, example).map((cell) => {
-      const original = originalText(example, cell);
+      const { data, shape, dtype } = example.graph.values[/** @type {number} */ (example.graph.steps.get(cell.step))];
+      const original = number(data[ravel(cell.index, shape)], dtype);
       return { spot, cell, carrier, original, shown: original };
     })
   );
-
-/** Format a cell's number without edits. @param {Example} example @param {Cell} cell @returns {string} */
-const originalText = ({ graph }, { step, index }) => {
-  const { data, shape, dtype } = graph.values[/** @type {number} */ (graph.steps.get(step))];
-  return number(data[ravel(index, shape)], dtype);
-};
 
 /** List the spots that show a cell. @param {Example} example @param {Cell} cell */
 export const spotsOfCell = (example, cell) =>

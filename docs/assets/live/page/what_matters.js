@@ -35,7 +35,10 @@ export const showInfluences = async (shown) => {
   const previousFocus = /** @type {HTMLElement} */ (document.activeElement);
   subject = { ...shown, examples: await loadAll(examplesOnPage()), previousFocus };
   status.textContent = "";
-  box.replaceChildren(createHeader(subject), status, content);
+  const { example: { graph, values }, cell: { step, index } } = shown;
+  const { description } = explain(graph, values, step, index);
+  const header = headerOf(closeBox, make("strong", {}, "What matters for ", nameOf(step)), description);
+  box.replaceChildren(header, status, content);
   document.body.append(box);
   document.documentElement.classList.add("live-weighing");
   draw();
@@ -144,10 +147,6 @@ const fillBox = (subject, derivatives, influences, largest) => {
   const bar = document.querySelector("body > .live-bar");
   box.style.bottom = bar ? `${bar.clientHeight + 16}px` : "";
 };
-
-/** @param {Subject} subject @returns {HTMLElement} */
-const createHeader = ({ example: { graph, values }, cell: { step, index } }) =>
-  headerOf(closeBox, make("strong", {}, "What matters for ", nameOf(step)), explain(graph, values, step, index).description);
 
 /**
  * Describe how many input numbers matter, and which inputs do not.

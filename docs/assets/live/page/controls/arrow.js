@@ -2,28 +2,17 @@
 
 import { connectEach, editInput } from "../site.js";
 
-/** Return the arrow of a control. @param {HTMLElement} control @returns {SVGLineElement | null} */
-const arrowOf = (control) => {
-  const box = control.closest(".try") ?? document;
-  return box.querySelector(`[data-plane] line[data-val="${control.dataset.arrow}"]`);
-};
-
-/** Return the position of a pointer in the plane of an arrow. @param {PointerEvent} event @param {SVGLineElement} arrow @param {number[]} plane */
-const pointOf = ({ clientX, clientY }, arrow, [left, bottom, pixelsPerUnit]) => {
-  const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(arrow.getScreenCTM()?.inverse());
-  return [(x - left) / pixelsPerUnit, (bottom - y) / pixelsPerUnit];
-};
-
 /** Return the nearest of some numbers. @param {number[]} numbers @param {number} target */
 const nearest = (numbers, target) =>
   numbers.reduce((best, number) => (Math.abs(number - target) < Math.abs(best - target) ? number : best));
 
 /** Put a handle at the tip of a control's arrow. @param {HTMLElement} control */
 const connect = (control) => {
-  const arrow = arrowOf(control);
+  /** @type {SVGLineElement | null} */
+  const arrow = (control.closest(".try") ?? document).querySelector(`[data-plane] line[data-val="${control.dataset.arrow}"]`);
   const group = /** @type {SVGElement | null} */ (arrow?.closest("[data-plane]"));
   if (!arrow || !group) return;
-  const plane = (group.dataset.plane ?? "").split(" ").map(Number);
+  const [left, bottom, pixelsPerUnit] = (group.dataset.plane ?? "").split(" ").map(Number);
   const stops = (control.dataset.stops ?? "").split(" ").map(Number);
   const handle = document.createElementNS("http://www.w3.org/2000/svg", "circle");
   handle.setAttribute("class", "handle");
@@ -37,7 +26,8 @@ const connect = (control) => {
   };
   handle.onpointermove = (event) => {
     if (!handle.hasPointerCapture(event.pointerId)) return;
-    const point = pointOf(event, arrow, plane).map((coordinate) => nearest(stops, coordinate));
+    const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(arrow.getScreenCTM()?.inverse());
+    const point = [x - left, bottom - y].map((pixels) => nearest(stops, pixels / pixelsPerUnit));
     if (String(point) === last) return;
     last = String(point);
     editInput(control, point);

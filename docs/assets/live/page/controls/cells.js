@@ -39,13 +39,6 @@ const edit = (control, mask) => {
   editInput(control, mask.map(Number));
 };
 
-/** @param {Control} control @param {Element} button */
-const press = (control, button) => {
-  const bits = button.getAttribute("data-cells");
-  if (bits) return edit(control, [...bits].map((bit) => bit === "1"));
-  edit(control, cellsOf(control).map((cell) => isPressed(cell) !== (cell === button)));
-};
-
 /** Move the focus between cells, which share one tab stop. @param {Control} control @param {KeyboardEvent} event */
 const move = (control, event) => {
   const cells = cellsOf(control);
@@ -64,7 +57,10 @@ const move = (control, event) => {
 const connect = (control) => {
   control.onclick = ({ target }) => {
     const button = target instanceof Element ? target.closest("button") : null;
-    if (button) press(control, button);
+    if (!button) return;
+    const bits = button.getAttribute("data-cells");
+    if (bits) edit(control, [...bits].map((bit) => bit === "1"));
+    else edit(control, cellsOf(control).map((cell) => isPressed(cell) !== (cell === button)));
   };
   control.onkeydown = (event) => move(control, event);
   control.addEventListener("numbers", (event) =>

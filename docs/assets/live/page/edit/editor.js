@@ -70,7 +70,10 @@ export const readAddress = async () => {
   setHeading(started, heading);
   update(started);
   if (!isComplete) bar.prependStatus(UNREADABLE_LINK);
-  if (isNewVisit) scrollToHeading(started);
+  if (!isNewVisit || !started.heading) return;
+  // Scroll to the heading, as browsers do for a fragment without edits.
+  location.replace(`#${started.heading}`);
+  replaceFragment(fragmentOf(started));
 };
 
 /** Remember the heading of the address, if the page has it. @param {Session} session @param {string} heading */
@@ -78,13 +81,6 @@ const setHeading = (session, heading) => {
   // A delayed write could follow Back, and then replace the address that it restores.
   clearTimeout(addressTimer);
   session.heading = document.getElementById(heading) ? heading : "";
-  replaceFragment(fragmentOf(session));
-};
-
-/** Scroll to the heading, as browsers do for a fragment without edits. @param {Session} session */
-const scrollToHeading = (session) => {
-  if (!session.heading) return;
-  location.replace(`#${session.heading}`);
   replaceFragment(fragmentOf(session));
 };
 
@@ -176,13 +172,6 @@ const openSession = async (example, origin = null) => {
   document.body.classList.add("live-editing");
   keepOrigin(() => example && fields.forEach((fieldSpot) => addField(started, example, fieldSpot)));
   return (await waitForFrame(started)) ? started : null;
-};
-
-/** Turn the switch of the side panel to the matrices set by hand if the edits have changed them. */
-const showChangedMatrices = () => {
-  /** @type {HTMLInputElement | null} */
-  const choice = document.querySelector(".panel:has(.by-hand .live-changed) [value=by-hand]");
-  if (choice) choice.checked = true;
 };
 
 /** @param {Session} session @param {Example} example @param {import("./field_spots.js").FieldSpot} fieldSpot */
@@ -307,21 +296,20 @@ const update = (session) => {
   const updateDeferred = () => {
     dimProse(session.examples.flatMap((example) => writeNumbers(example)), session.examples);
     session.examples.forEach(writeCopies);
-    showChangedMatrices();
+    // The side panel shows the matrices set by hand if the edits have changed them.
+    /** @type {HTMLInputElement | null} */
+    const choice = document.querySelector(".panel:has(.by-hand .live-changed) [value=by-hand]");
+    if (choice) choice.checked = true;
   };
   deferredTimer = setTimeout(() => withoutShift(updateDeferred), DEFERRED_DELAY);
-  scheduleAddress(session);
+  // Write the address after a pause, unless Back or a link has changed it by then.
+  const { href } = location;
+  clearTimeout(addressTimer);
+  addressTimer = setTimeout(() => location.href === href && replaceFragment(fragmentOf(session)), ADDRESS_DELAY);
   bar.enableRedo(session.future.length > 0);
   refreshCard();
   repaint();
   forgetVerdicts();
-};
-
-/** Write the address after a pause, unless Back or a link has changed it by then. @param {Session} session */
-const scheduleAddress = (session) => {
-  const { href } = location;
-  clearTimeout(addressTimer);
-  addressTimer = setTimeout(() => location.href === href && replaceFragment(fragmentOf(session)), ADDRESS_DELAY);
 };
 
 /** Restore the page's own numbers and table cells, and end the session. */

@@ -19,7 +19,8 @@ const extraTables = make("div", { class: "live-inputs" });
  */
 export const showInputs = (example, session, origin) => {
   const fieldSpots = fieldSpotsOf(example, session);
-  const hidden = inputsOf(example).filter((input) => !fieldSpots.some((field) => field.input === input && isSeen(field.spot)));
+  const seen = fieldSpots.filter(({ spot }) => spot.checkVisibility() && !isOffscreen(spot));
+  const hidden = inputsOf(example).filter((input) => !seen.some((field) => field.input === input));
   if (!hidden.length) return fieldSpots;
   extraTables.replaceChildren(...hidden.map((input) => {
     const { shape, data } = originalInput(example, input);
@@ -32,9 +33,6 @@ export const showInputs = (example, session, origin) => {
   forgetSpots();
   return fieldSpotsOf(example, session);
 };
-
-/** @param {Element} spot */
-const isSeen = (spot) => spot.checkVisibility() && !isOffscreen(spot);
 
 /** Find what the tables come after: a button for editing, or the block of the text where the reader is. @param {Element | null} origin */
 const placeFor = (origin) => {

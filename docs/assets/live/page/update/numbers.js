@@ -49,7 +49,9 @@ export const writeNumbers = (example, deferred = new Set()) => {
   for (const figure of figures) {
     if (!figure) continue;
     joinPoints(figure);
-    updateDescription(figure);
+    // The description is no longer true.
+    const description = figure.querySelector("desc");
+    if (description) replace(description, figure.querySelector(".live-changed") !== null, STALE_DESCRIPTION);
   }
   return changed;
 };
@@ -75,12 +77,6 @@ const updateTitle = (point, cells, coordinates) => {
   const title = point.querySelector("title");
   const name = title?.textContent?.split(": ")[0];
   if (title) title.textContent = `${name}: ${coordinates.map((value) => drawn(value)).join(", ")}`;
-};
-
-/** Replace a description that is no longer true. @param {SVGSVGElement} figure */
-const updateDescription = (figure) => {
-  const description = figure.querySelector("desc");
-  if (description) replace(description, figure.querySelector(".live-changed") !== null, STALE_DESCRIPTION);
 };
 
 /** Set the content of an element, or restore the original. @param {Element} element @param {boolean} isChanged @param {string} content */
