@@ -1,5 +1,5 @@
-// Draw a figure again with new numbers. What changes with them is written in the figure. The `data-set` of a group
-// has rules such as `rect width 110`: for which part of each number, what to set, and how.
+// Draw a figure again with new numbers. What changes with them is written in the figure, in the attributes of
+// attention_docs/live/attributes.json: the `data-set` of a group has rules such as `rect width 110`.
 
 import { drawn, short } from "../../show.js";
 import { stepOf, valueOf } from "../examples.js";
