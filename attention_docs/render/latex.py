@@ -60,10 +60,7 @@ def _format_elements(array: Array, reference: str | None) -> np.ndarray:
 
 
 def with_reference(tex: str, reference: str) -> str:
-    r"""Mark up a number with a reference, which KaTeX turns into an HTML attribute.
-
-    The commas of an index become semicolons, because in KaTeX a comma separates attributes.
-    """
+    r"""Mark up a number; in KaTeX a comma would separate attributes."""
     return rf"\from{{{reference.replace(',', ';')}}}{{{tex}}}"
 
 

@@ -39,10 +39,7 @@ UNLABELLED = Labels()
 
 
 def labels_of(words: Sequence[Sequence[str]]) -> Labels:
-    """Return the labels of a matrix or a vector from the words along each of its axes.
-
-    A vector is drawn as a row, so its words stand over columns.
-    """
+    """Return the labels of a matrix, or of a vector as a row, from the words along its axes."""
     match words:
         case [rows, columns]:
             return Labels(rows, columns)
@@ -109,10 +106,7 @@ def _format_cells(array: Array) -> np.ndarray:
 
 
 def _abridge(cells: np.ndarray, axis: int, max_length: int) -> np.ndarray:
-    """Return cells with at most `max_length` rows (axis 0) or columns (axis 1).
-
-    If there are more, dots stand between the first ones and the last.
-    """
+    """Return cells with at most `max_length` rows or columns, and dots before the last."""
     length = cells.shape[axis]
     if length <= max_length:
         return cells
@@ -124,7 +118,6 @@ def _abridge(cells: np.ndarray, axis: int, max_length: int) -> np.ndarray:
 
 
 def _abridge_labels(labels: Sequence[str], max_length: int, dots: str) -> Sequence[str]:
-    """Return at most `max_length` labels; if there are more, dots stand before the last."""
     if len(labels) <= max_length:
         return labels
     return [*labels[: max_length - 2], dots, labels[-1]]
@@ -141,16 +134,12 @@ def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
     rows = ["".join(row) for row in zip(*columns, strict=True)]
     headers = [f'<th scope="row">{word}' for word in labels.rows] or [""] * len(rows)
     body = "".join(f"<tr>{header}{row}" for header, row in zip(headers, rows, strict=True))
-    style = _column_width_attribute(cells, labels)
+    style = ""
+    # Columns of integers are as wide as the longest word.
+    if labels.columns and not _has_decimals(cells):
+        style = f' style="--width:{LETTER_WIDTH * max(map(len, labels.columns)):.3g}em"'
     opening = f'<table class="{_classes(cells, labels)}" data-val="{reference}"{style}>'
     return f"{opening}{_column_header(labels)}{body}</table>"
-
-
-def _column_width_attribute(cells: np.ndarray, labels: Labels) -> str:
-    """Return the attribute that makes columns of integers as wide as the longest word."""
-    if _has_decimals(cells) or not labels.columns:
-        return ""
-    return f' style="--width:{LETTER_WIDTH * max(map(len, labels.columns)):.3g}em"'
 
 
 def _has_decimals(cells: np.ndarray) -> bool:
@@ -173,7 +162,6 @@ def _classes(cells: np.ndarray, labels: Labels) -> str:
 
 
 def _column_header(labels: Labels) -> str:
-    """Return the row of words over the columns, and the start of the rows of numbers."""
     if not labels.columns:
         return ""
     corner = "<td>" if labels.rows else ""
@@ -191,10 +179,7 @@ def _align_column(cells: Sequence[str]) -> list[str]:
 
 
 def _alignment_attribute(cell: str, padding: float) -> str:
-    """Return the attribute that pads a number on the right (in em), or centres any other cell.
-
-    An integer among decimals is so frequent that the style sheet has a class for its padding.
-    """
+    """Return the attribute that pads a number on the right (in em), or centres any other cell."""
     if not any(map(str.isdigit, cell)):
         return ' class="centred"'
     if math.isclose(padding, _fraction_width(".0000")):

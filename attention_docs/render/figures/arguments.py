@@ -17,13 +17,7 @@ from attention_docs.scalars import whole_number
 
 
 def matrix(name: str, array: Array, expected: str = "two axes, none of them empty") -> np.ndarray:
-    """Return a matrix as NumPy booleans or float64.
-
-    Arithmetic on the smaller types of the argument could overflow or truncate.
-
-    Args:
-        expected: the shape that an error asks for.
-    """
+    """Return a matrix as NumPy booleans or float64, whose arithmetic does not overflow."""
     values = to_displayable(name, array)
     if values.ndim != 2 or not values.size:
         raise ValueError(f"{name} has shape {values.shape}; expected {expected}")
@@ -86,9 +80,3 @@ def product(a: np.ndarray, b: np.ndarray, argument: Array | None) -> np.ndarray:
         first_wrong = describe_first(np, is_wrong, np.asarray(actual))
         raise ValueError(f"product holds {first_wrong}; expected the product of a and b")
     return actual
-
-
-def check_triple(name: str, entries: Sequence[str | None]) -> None:
-    """Check that a sequence has one entry each for a, b and their product."""
-    if isinstance(entries, str) or not hasattr(entries, "__len__") or len(entries) != 3:
-        raise ValueError(f"{name} is {entries!r}; expected three, for a, b and their product")

@@ -29,9 +29,7 @@ def bars_panel(
 ) -> svg.Panel:
     """Draw n numbers as stacked horizontal bars; an edit in the page changes their lengths.
 
-    Args:
-        largest: the number whose bar has the full length.
-        room_for: labels of another panel, so that the bars of both begin at the same x.
+    The bar of `largest` has the full length, and labels of another panel, `room_for`, have room.
 
     >>> panel = bars_panel("Shares", np.array([0.25, 0.75]), ["cat", "mat"])
     >>> panel.description

@@ -19,10 +19,7 @@ def box(
     bold: bool = False,
     text_class: str | None = None,
 ) -> str:
-    """Draw a box with its upper left corner at (x, y), and a text in its middle.
-
-    The outline has the colour of the role, and is faint if there is no role.
-    """
+    """Draw a box with its upper left corner at (x, y); its outline is faint without a role."""
     outline = element(
         "rect",
         x=x,

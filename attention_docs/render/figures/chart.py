@@ -40,16 +40,7 @@ MARKERS = (
 
 
 class Series(NamedTuple):
-    """One line of a chart.
-
-    Attributes:
-        name: its name; a series without one has the dashes and markers of the series before it.
-        x: (n,) numbers along the x axis.
-        y: (n,) numbers along the y axis.
-        role: its colour; that of text if left out.
-        line: whether its points are joined by a line.
-        points: whether its points have markers.
-    """
+    """One line of a chart; without a name it looks like the one before it."""
 
     name: str
     x: Array
@@ -60,10 +51,7 @@ class Series(NamedTuple):
 
 
 class Axis(NamedTuple):
-    """An axis from the first tick to the last, linear or logarithmic.
-
-    The ticks count units: with `unit=1e6`, the tick 10 stands for ten million.
-    """
+    """An axis from the first tick to the last; with `unit=1e6`, the tick 10 is ten million."""
 
     name: str
     ticks: Sequence[float]
@@ -141,10 +129,7 @@ class Curve(NamedTuple):
 
 
 def line_chart(name: str, x: Axis, y: Axis, series: Sequence[Series]) -> svg.Html:
-    """Draw lines with their names at their right ends, or above them in a narrow chart.
-
-    A single line has no name in the drawing, only in its description.
-    """
+    """Draw lines, and the names of several at their right ends, or above a narrow chart."""
     curves = []
     style = -1
     for entry in series:
@@ -232,11 +217,7 @@ def _draw_curve(curve: Curve, plot: Plot) -> str:
 
 
 def _axis_data(plot: Plot) -> str:
-    """Return the y axis as text, by which the page's script moves edited points.
-
-    A number, or its logarithm, times the first number plus the second is its place on paper. One
-    without a logarithm goes to the third.
-    """
+    """Return the y axis as text, by which the page's script moves edited points."""
     transform: Callable[[float], float] = math.log if plot.y.logarithmic else float
     low, high = (transform(plot.y.unit * end) for end in (plot.y.ticks[0], plot.y.ticks[-1]))
     slope = -plot.height / (high - low)

@@ -15,11 +15,7 @@ TEXT_GAP = 9  # between the tip of a hand and the middle of its text
 
 
 class Hand(NamedTuple):
-    """An arrow on a dial: the (2,) coordinates of its tip, and a text beside it.
-
-    A clock's hand points to (sine, cosine) and an arrow in a plane to (cosine, sine): both are
-    (right, up) on paper, so the caller says in which order the coordinates are.
-    """
+    """An arrow on a dial: the coordinates of its tip, right and up, and a text beside it."""
 
     coordinates: np.ndarray
     text: str = ""

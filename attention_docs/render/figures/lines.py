@@ -120,13 +120,7 @@ def lines_panel(
 
 
 class Lines(NamedTuple):
-    """A matrix of weights, drawn as lines from the names of its queries to those of its keys.
-
-    A fan is what the style sheet keeps while it fades the other fans, when the reader points at it.
-
-    Attributes:
-        matrix: (m, n) the weights.
-    """
+    """Weights, (m, n), drawn as lines from the names of queries to those of keys."""
 
     matrix: np.ndarray
     query_names: list[str]
@@ -149,10 +143,7 @@ class Lines(NamedTuple):
         return self.right + NAME_GAP + max(map(svg.text_width, self.key_names))
 
     def draw(self, query: int | None) -> tuple[list[str], list[str], float]:
-        """Return what fades together, the other names, and the right end of all.
-
-        That is a query with its lines, or, if one query is drawn, a key with its line and weight.
-        """
+        """Return what fades together, the other names, and the right end of all."""
         rows, columns = map(range, self.matrix.shape)
         if query is None:
             fans = [

@@ -68,7 +68,10 @@ def product_figure(
     """
     a, b = arguments.factors(a, b)
     for argument, entries in (("names", names), ("roles", roles), ("scales", scales)):
-        arguments.check_triple(argument, entries)
+        if isinstance(entries, str) or not hasattr(entries, "__len__") or len(entries) != 3:
+            raise ValueError(
+                f"{argument} is {entries!r}; expected three, for a, b and their product"
+            )
     row = arguments.index("row", row, a.shape[0])
     column = arguments.index("column", column, b.shape[1])
     row_labels = arguments.labels("row_labels", row_labels, a.shape[0])
@@ -131,10 +134,7 @@ class MatrixDrawing(NamedTuple):
 def _lay_out(
     a: np.ndarray, b: np.ndarray, cell: tuple[float, float], row_labels: Sequence[str]
 ) -> tuple[cells.Grid, cells.Grid, cells.Grid]:
-    """Place A, B and their product: A and AB share their rows, B and AB their columns.
-
-    There is room for the titles above B, and for the labels of rows on the left of A.
-    """
+    """Place A, B and their product: A and AB share their rows, B and AB their columns."""
     left = cells.room_for_labels(row_labels)
     top = 2 * LINE_HEIGHT + TITLE_MARGIN
     right = left + a.shape[1] * cell[0] + GAP

@@ -37,10 +37,7 @@ class Scale(NamedTuple):
 
     @property
     def group(self) -> dict[str, object]:
-        """The SVG attributes of a group of cells, which have the colour of positive numbers.
-
-        Without a role that is the grey of the input.
-        """
+        """The SVG attributes of a group of cells: the colour of positive numbers."""
         return {"fill": FILLS[self.role or "input"]}
 
     def rules(self, *others: str, has_text: bool = True) -> dict[str, object]:
@@ -51,20 +48,13 @@ class Scale(NamedTuple):
         return {"data_set": "; ".join([*painting, *others]), "data_scaled": least_high}
 
     def paint(self, value: float, has_text: bool = True) -> dict[str, object]:
-        """Return the SVG attributes of a cell; positive numbers inherit the group's colour.
-
-        A cell with text on it is fainter.
-        """
+        """Return the SVG attributes of a cell; positive numbers inherit the group's colour."""
         max_opacity = OPACITY_UNDER_TEXT if has_text else OPACITY
         fraction = min(abs(value) / self.high, 1.0)
         return {"fill": MINUS if value < 0 else None, "fill_opacity": max_opacity * fraction}
 
     def legend(self, width: float) -> Panel:
-        """Draw the scale as a row of swatches, centred in a width, with numbers at its ends.
-
-        A diverging scale has a number in the middle, too. The panel is wider than the width if the
-        numbers need more room.
-        """
+        """Draw the scale as swatches, centred in a width if that is enough for its numbers."""
         ticks = {
             "0 -1": exact_number(self.low),
             "nan 0": "0" if self.low else "",
@@ -103,12 +93,7 @@ class Scale(NamedTuple):
 def scale_of(kind: str, name: str, matrix: np.ndarray, role: str | None = None) -> Scale:
     """Return the scale of a matrix, which ends at its largest magnitude, rounded up to two digits.
 
-    A sequential scale goes to one at least. A scale of zeros only goes to one.
-
-    Args:
-        kind: `diverging` or `sequential`.
-        matrix: real numbers or booleans; infinite numbers do not count.
-        role: the role whose hue positive numbers have; grey if left out.
+    A sequential scale goes to one at least. Infinite numbers do not count.
     """
     if role is not None and not (isinstance(role, str) and role in FILLS):
         raise ValueError(f"role is {role!r}; expected one of {', '.join(FILLS)}")

@@ -44,10 +44,7 @@ Projection = Callable[[ArrayLike], np.ndarray]  # from (n, 2) or (n, 3) to (n, 2
 
 
 class Points(NamedTuple):
-    """A set of points: (n, 2) or (n, 3) coordinates and a label for each.
-
-    If it is outlined, the edges and faces between its points are drawn, too.
-    """
+    """A set of points, (n, 2) or (n, 3), with edges and faces between them if outlined."""
 
     name: str
     coordinates: Array
@@ -59,11 +56,7 @@ class Points(NamedTuple):
 def scatter_3d(
     name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]
 ) -> svg.Html:
-    """Draw points in space above a floor, each with a vertical line down to it.
-
-    Args:
-        size: how far each axis goes from zero, in whole units.
-    """
+    """Draw points in space above a floor; each axis goes from zero to `size`."""
     corners = list(product((0, size[0]), (0, size[1]), (0, size[2])))
     corners_on_paper = project_3d(np.array(corners))
     left_top, right_bottom = corners_on_paper.min(axis=0), corners_on_paper.max(axis=0)
@@ -96,11 +89,7 @@ def scatter_3d(
 def scatter_2d(
     name: str, axes: Sequence[str], sets: Sequence[Points], size: Sequence[int]
 ) -> svg.Panel:
-    """Draw points in a plane. Several sets have a legend.
-
-    Args:
-        size: how far each axis goes from zero, in whole units.
-    """
+    """Draw points in a plane, whose axes go from zero to `size`."""
     top = 2.5 * svg.LINE_HEIGHT
     right, bottom = MARGIN + UNIT * size[0], top + UNIT * size[1]
 
@@ -213,10 +202,7 @@ def _draw_outlines(sets: Sequence[Points], to_paper: Projection) -> list[str]:
 
 
 def _styles(sets: Sequence[Points]) -> range:
-    """Return the style of each set: the index of its shape, and of the offset of its labels.
-
-    A single set has the last shape, a disc.
-    """
+    """Return the index of the shape of each set; a single set has the last, a disc."""
     return range(len(sets)) if len(sets) > 1 else range(len(SHAPES) - 1, len(SHAPES))
 
 

@@ -101,10 +101,7 @@ def text_node(text: str) -> str:
 def label(
     x: float, y: float, text: str, anchor: str = "middle", *children: str, **attributes: object
 ) -> str:
-    """Write text that is vertically centred at y, followed by child elements.
-
-    Its middle is at x, or its start or end, as `anchor` says.
-    """
+    """Write text that is vertically centred at y, and has its middle, start or end at x."""
     # `figure` sets this anchor and the text colour for all of its text.
     text_anchor = None if anchor == "middle" else anchor
     position = {"x": x, "y": y + FONT_SIZE / 3, "text_anchor": text_anchor}
@@ -167,13 +164,11 @@ def text_width(text: str) -> float:
 
 
 def figure(panel: Panel, name: str, css_class: str = "drawing") -> Html:
-    """Return a panel as a finished figure with a name and a description for screen readers.
-
-    The id is a digest of the content, so it is reproducible and unique within a page.
-    """
+    """Return a panel as a finished figure with a name and a description for screen readers."""
     if not (name and panel.description):
         raise ValueError("a figure needs a name and a description, for screen readers")
     content = panel.body + name + panel.description
+    # Reproducible, and unique within a page.
     figure_id = "figure-" + hashlib.sha256(content.encode()).hexdigest()[:8]
     width, height = round(panel.width) + MARK_WIDTH, round(panel.height) + MARK_WIDTH
     return Html(
@@ -211,19 +206,12 @@ def below(panels: Sequence[Panel], name: str) -> Panel:
 
 
 def beside(panels: Sequence[Panel], name: str) -> Html:
-    """Return a finished figure of several panels, each an SVG of its own with its own name.
-
-    The style sheet puts them side by side, or one above the other on a narrow screen.
-    """
+    """Return a finished figure of several panels, each an SVG of its own with its own name."""
     return _row([figure(panel, panel.name) for panel in panels], panels, name, "panels")
 
 
 def player(states: Sequence[Panel], name: str) -> Html:
-    """Return panels as a finished figure that shows one of them at a time, under its name.
-
-    The panels are states of the same thing, through which the reader steps. Without scripts and on
-    paper, they stand side by side.
-    """
+    """Return panels as a finished figure: states of a thing, through which a reader steps."""
     drawings = [
         element(
             "div",
