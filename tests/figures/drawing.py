@@ -192,13 +192,6 @@ def cells_of(picture, step):
     return cells
 
 
-def overlap(a, b):
-    """Whether the boxes of two shapes overlap."""
-    left_a, top_a, right_a, bottom_a = a.box
-    left_b, top_b, right_b, bottom_b = b.box
-    return left_a < right_b and left_b < right_a and top_a < bottom_b and top_b < bottom_a
-
-
 def faults_of_layout(picture):
     """Yield what is cut off, texts that are tiny, and texts that overlap."""
     width, height = size(picture)
@@ -211,7 +204,8 @@ def faults_of_layout(picture):
         if float(shape.attributes["font-size"]) < 12:
             yield f"a tiny text: {shape}"
     for a, b in combinations(labels, 2):
-        if overlap(a, b):
+        (left, top, right, bottom), (left_b, top_b, right_b, bottom_b) = a.box, b.box
+        if left < right_b and left_b < right and top < bottom_b and top_b < bottom:
             yield f"texts that overlap: {a.text}, {b.text}"
 
 

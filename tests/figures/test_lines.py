@@ -129,21 +129,16 @@ def test_sides_and_heading_can_be_set():
         assert [shape.attributes["fill"] for shape in with_text(picture, text)] == [colour(None)]
 
 
-def test_lines_are_described_in_words():
-    picture = attention_lines(WEIGHTS, ["it", "is"], ["a", "b", "c"])
-    assert name_and_description(picture) == (
-        "Attention weights",
-        "it looks at a with 0.7500, b with 0.2500, c with 0; is looks at a with 0.0010, b with 0.4990, c with 0.5000.",
-    )
-
-
-def test_lines_of_one_query_are_described_under_their_name():
-    keys = ["a", "b", "c"]
-    picture = attention_lines(WEIGHTS, ["it", "is"], keys, query=-1, name="Where it looks")
-    assert name_and_description(picture) == (
-        "Where it looks",
-        "is looks at a with 0.0010, b with 0.4990, c with 0.5000.",
-    )
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        (None, "it looks at a with 0.7500, b with 0.2500, c with 0; is looks at a with 0.0010, b with 0.4990, c with 0.5000."),
+        (-1, "is looks at a with 0.0010, b with 0.4990, c with 0.5000."),
+    ],
+)  # fmt: skip
+def test_lines_are_described_in_words(query, words):
+    picture = attention_lines(WEIGHTS, ["it", "is"], list("abc"), query=query, name="Where")
+    assert name_and_description(picture) == ("Where", words)
 
 
 def test_many_lines_are_described_by_their_extremes():

@@ -73,25 +73,24 @@ def plane_panel(
         for i in range(2 * reach + 1)
     )
     axes = f"M{margin:g} {zero_y:g}h{side:g}M{zero_x:g} {top:g}v{side:g}"
+    outline = ""
+    if corners is not None:
+        tips = (arrows.vector_tip(corner, zero, pixels_per_unit) for corner in np.asarray(corners))
+        path = "M" + "L".join(f"{x:g} {y:g}" for x, y in tips) + "z"
+        line = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.5}
+        joins = f'[data-val^="{step_name(corners)}["]'
+        outline = svg.element("path", d=path, **line, data_joins=joins)
     body = [
         svg.heading(zero_x, name),
         svg.element("path", d=grid_lines, fill="none", stroke="currentColor", stroke_opacity=0.12),
         svg.element("path", d=axes, fill="none", stroke="currentColor", stroke_opacity=0.4),
-        draw_outline(corners, zero, pixels_per_unit) if corners is not None else "",
+        outline,
         *(draw_vector(vector, zero, pixels_per_unit) for vector in vectors),
     ]
     positions = (f"{vector.name} ({', '.join(map(number, vector.position))})" for vector in vectors)
     description = f"{name}: {'; '.join(positions)}."
     width, height = side + 2 * margin, top + side + 1.5 * svg.LINE_HEIGHT
     return svg.Panel(width, height, "".join(body), description, name=name)
-
-
-def draw_outline(corners: Array, zero: arrows.Point, pixels_per_unit: float) -> str:
-    """Join points of a step by a closed line."""
-    tips = (arrows.vector_tip(corner, zero, pixels_per_unit) for corner in np.asarray(corners))
-    path = "M" + "L".join(f"{x:g} {y:g}" for x, y in tips) + "z"
-    line = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.5}
-    return svg.element("path", d=path, **line, data_joins=f'[data-val^="{step_name(corners)}["]')
 
 
 def draw_vector(vector: Vector, zero: arrows.Point, pixels_per_unit: float) -> str:

@@ -1,7 +1,6 @@
 """Draw a matrix product: A on the left, B above, AB where they meet."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -83,52 +82,32 @@ def product_figure(
     cell = cells.cell_size(a, b, ab, columns=len(labels_above))
     has_numbers = cell != cells.MIN_CELL
     cell = cells.widen_to_labels(cell, labels_above)
-    grid_a, grid_b, grid_ab = _lay_out(a, b, cell, row_labels)
-    factor_a = MatrixDrawing(names[0], a, roles[0], scales[0], grid_a, mark=(row, None))
-    factor_b = MatrixDrawing(names[1], b, roles[1], scales[1], grid_b, mark=(None, column))
-    result = MatrixDrawing(names[2], ab, roles[2], scales[2], grid_ab, mark=(row, column))
-    drawings = (factor_a, factor_b, result)
+    grids = grid_a, grid_b, grid_ab = _lay_out(a, b, cell, row_labels)
+    title_a_y = grid_a.y - LINE_HEIGHT / 2 - (LINE_HEIGHT if inner_labels else TITLE_GAP)
+    title_ys = title_a_y, LINE_HEIGHT / 2, grid_ab.y - LINE_HEIGHT / 2 - TITLE_GAP
+    marks: tuple[cells.Mark, ...] = (row, None), (None, column), (row, column)
+    body, descriptions = [], []
+    for i, matrix in enumerate((a, b, ab)):
+        scale = scale_of(scales[i], names[i], matrix, roles[i])
+        body.append(cells.draw_cells(grids[i], matrix, scale, has_numbers=has_numbers))
+        body.append(cells.draw_mark(grids[i], marks[i], roles[i]))
+        body.append(title(grids[i].middle_x, title_ys[i], names[i], roles[i]))
+        descriptions.append(cells.describe(names[i], matrix))
     marked_pair = f"row {row + 1} · column {column + 1} = "
     marked_number = cells.inline_number(ab, (row, column))
     equation = marked_pair + number(ab[row, column])
     equation_y = grid_ab.bottom + LINE_HEIGHT
-    body = [
-        *(drawing.draw(has_numbers) for drawing in drawings),
+    body += [
         cells.draw_row_labels(grid_a, row_labels),
         cells.draw_column_labels(grid_b, column_labels),
         cells.draw_column_labels(grid_a, inner_labels or []),
         cells.draw_row_labels(grid_b, inner_labels or []),
-        factor_b.draw_title(LINE_HEIGHT / 2),
-        factor_a.draw_title(
-            grid_a.y - LINE_HEIGHT / 2 - (LINE_HEIGHT if inner_labels else TITLE_GAP)
-        ),
-        result.draw_title(grid_ab.y - LINE_HEIGHT / 2 - TITLE_GAP),
         label(grid_ab.middle_x, equation_y, marked_pair, "middle", marked_number),
     ]
     width = max(grid_ab.right, grid_ab.middle_x + text_width(equation) / 2)
-    descriptions = [cells.describe(drawing.name, drawing.values) for drawing in drawings]
     description = " ".join([*descriptions, f"Marked: {equation}."])
     panel = Panel(width, equation_y + LINE_HEIGHT / 2, "".join(body), description)
     return figure(panel, f"{names[0]} times {names[1]} gives {names[2]}")
-
-
-class MatrixDrawing(NamedTuple):
-    """One of the three matrices, with its kind of colour scale, its place and its marked cells."""
-
-    name: str
-    values: np.ndarray
-    role: str | None
-    scale: str
-    grid: cells.Grid
-    mark: cells.Mark
-
-    def draw(self, has_numbers: bool) -> str:
-        scale = scale_of(self.scale, self.name, self.values, self.role)
-        table = cells.draw_cells(self.grid, self.values, scale, has_numbers=has_numbers)
-        return table + cells.draw_mark(self.grid, self.mark, self.role)
-
-    def draw_title(self, y: float) -> str:
-        return title(self.grid.middle_x, y, self.name, self.role)
 
 
 def _lay_out(
