@@ -10,16 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attention_docs.render.figures import svg
 from attention_docs.render.figures.scales import Scale
-from attention_docs.render.figures.svg import (
-    LINE_HEIGHT,
-    colour,
-    element,
-    label,
-    text_node,
-    text_width,
-    vertical_label,
-)
 from attention_docs.render.numbers import number, short_number, with_plural
 from attention_docs.render.references import index_in_step, step_name
 
@@ -108,7 +100,7 @@ def width_for_numbers(
     if matrix.dtype == bool:
         return MIN_CELL[0]
     texts = (cell_text(value, is_short) for value in matrix.flat)
-    return max(MIN_NUMBER_WIDTH, padding + max(map(text_width, texts)))
+    return max(MIN_NUMBER_WIDTH, padding + max(map(svg.text_width, texts)))
 
 
 def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
@@ -119,7 +111,7 @@ def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
 
 def widen_to_labels(size: tuple[float, float], labels: Sequence[str]) -> tuple[float, float]:
     """Return cells as wide as the labels of their columns, unless the matrix were too wide."""
-    width = max(size[0], LABEL_GAP + WIDTH_OF_WORDS * max(map(text_width, labels)))
+    width = max(size[0], LABEL_GAP + WIDTH_OF_WORDS * max(map(svg.text_width, labels)))
     return (width, size[1]) if width * len(labels) <= MAX_WIDTH else size
 
 
@@ -143,7 +135,7 @@ def draw_cells(
         box = grid.box(*index)
         if is_crossed[index]:
             # An invisible box, so that a click on the cell reaches the page's script.
-            cell = element("rect", **box, fill="none", pointer_events="all")
+            cell = svg.element("rect", **box, fill="none", pointer_events="all")
         else:
             cell = draw_coloured_box(index, value, box, scale, has_numbers)
             if values.dtype == bool:
@@ -154,14 +146,14 @@ def draw_cells(
                 text = "−" if value < 0 else ""
             # A number that is not printed may become negative, and then it has a sign.
             if text or scale.kind == "diverging":
-                cell += label(*grid.centre(*index), text, fill=colour(None))
+                cell += svg.label(*grid.centre(*index), text, fill=svg.colour(None))
         body.append(tag_index(cell, matrix, index))
     group = {"data_val": step_name(matrix), **scale.group}
     if step_name(matrix) and values.dtype != bool:
         printed = "text short" if is_short else "text number"
         rules = [printed] if has_numbers else ["text sign", "title number"]
         group |= scale.rules(*rules, has_text=has_numbers)
-    return element("g", *body, **group) + draw_crosses(grid, is_crossed) + draw_grid_lines(grid)
+    return svg.element("g", *body, **group) + draw_crosses(grid, is_crossed) + draw_grid_lines(grid)
 
 
 def draw_coloured_box(
@@ -171,22 +163,24 @@ def draw_coloured_box(
     children = []
     if not has_numbers and not isinstance(value, np.bool_):
         tooltip = f"row {index[0] + 1}, column {index[1] + 1}: {number(value)}"
-        children.append(element("title", text_node(tooltip)))
-    return element("rect", *children, **box, **scale.paint(value, has_text=has_numbers))
+        children.append(svg.element("title", svg.text_node(tooltip)))
+    return svg.element("rect", *children, **box, **scale.paint(value, has_text=has_numbers))
 
 
-def tag_index(svg: str, matrix: np.ndarray, index: tuple[int, ...]) -> str:
+def tag_index(drawing: str, matrix: np.ndarray, index: tuple[int, ...]) -> str:
     """Wrap a drawing of a number in a group with its index in the step, if the matrix has one."""
-    return element("g", svg, data_at=index_in_step(matrix, index)) if step_name(matrix) else svg
+    if not step_name(matrix):
+        return drawing
+    return svg.element("g", drawing, data_at=index_in_step(matrix, index))
 
 
 def inline_number(matrix: np.ndarray, index: tuple[int, ...]) -> str:
     """Return a number of a matrix as SVG for use within a text element."""
-    text = text_node(number(matrix[index]))
+    text = svg.text_node(number(matrix[index]))
     step = step_name(matrix)
     if not step:
         return text
-    return element("tspan", text, data_val=f"{step}[{index_in_step(matrix, index)}]")
+    return svg.element("tspan", text, data_val=f"{step}[{index_in_step(matrix, index)}]")
 
 
 def draw_crosses(grid: Grid, is_crossed: np.ndarray) -> str:
@@ -199,7 +193,7 @@ def draw_crosses(grid: Grid, is_crossed: np.ndarray) -> str:
         path += f"M{x - width / 2:g} {y - height / 2:g}{cross}"
     if not path:
         return ""
-    return element("path", d=path, fill="none", stroke="currentColor", stroke_opacity=0.45)
+    return svg.element("path", d=path, fill="none", stroke="currentColor", stroke_opacity=0.45)
 
 
 def draw_grid_lines(grid: Grid, role: str | None = None, opacity: float = 0.3) -> str:
@@ -209,39 +203,39 @@ def draw_grid_lines(grid: Grid, role: str | None = None, opacity: float = 0.3) -
         path += f"M{grid.x + column * cell_width:g} {grid.y:g}v{grid.height:g}"
     for row in range(grid.rows + 1):
         path += f"M{grid.x:g} {grid.y + row * cell_height:g}h{grid.width:g}"
-    return element("path", d=path, fill="none", stroke=colour(role), stroke_opacity=opacity)
+    return svg.element("path", d=path, fill="none", stroke=svg.colour(role), stroke_opacity=opacity)
 
 
 def draw_mark(grid: Grid, mark: Mark, role: str | None) -> str:
     """Draw a box around the marked row, column, cell or, with `(None, None)`, matrix."""
     row, column = mark
-    return element(
+    return svg.element(
         "rect",
         x=grid.x + (column or 0) * grid.cell[0],
         y=grid.y + (row or 0) * grid.cell[1],
         width=grid.width if column is None else grid.cell[0],
         height=grid.height if row is None else grid.cell[1],
         fill="none",
-        stroke=colour(role),
+        stroke=svg.colour(role),
         stroke_width=2.5,
     )
 
 
 def room_for_labels(labels: Sequence[str]) -> float:
     """Return the width of row labels, or the height of labels that read upwards, with a margin."""
-    return max(map(text_width, labels)) + LABEL_MARGIN
+    return max(map(svg.text_width, labels)) + LABEL_MARGIN
 
 
 def draw_row_labels(grid: Grid, labels: Sequence[str]) -> str:
     return "".join(
-        label(grid.x - LABEL_GAP, grid.row_middle(row), text, "end")
+        svg.label(grid.x - LABEL_GAP, grid.row_middle(row), text, "end")
         for row, text in enumerate(labels)
     )
 
 
 def draw_column_labels(grid: Grid, labels: Sequence[str]) -> str:
     return "".join(
-        label(grid.column_middle(column), grid.y - LINE_HEIGHT / 2, text)
+        svg.label(grid.column_middle(column), grid.y - svg.LINE_HEIGHT / 2, text)
         for column, text in enumerate(labels)
     )
 
@@ -249,7 +243,7 @@ def draw_column_labels(grid: Grid, labels: Sequence[str]) -> str:
 def draw_upward_labels(grid: Grid, labels: Sequence[str]) -> str:
     """Write labels that read upwards above the columns, where a level one would be too wide."""
     return "".join(
-        vertical_label(grid.column_middle(column), grid.y - LABEL_GAP, text, "start")
+        svg.vertical_label(grid.column_middle(column), grid.y - LABEL_GAP, text, "start")
         for column, text in enumerate(labels)
     )
 

@@ -6,26 +6,14 @@ from typing import Any
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.render.figures import arguments, cells
+from attention_docs.render.figures import arguments, cells, svg
 from attention_docs.render.figures.scales import Scale, scale_of
-from attention_docs.render.figures.svg import (
-    LINE_HEIGHT,
-    Html,
-    Panel,
-    element,
-    figure,
-    label,
-    text_width,
-    title,
-    translated,
-    vertical_label,
-)
 from attention_docs.render.references import step_name
 
 LEGEND_GAP, BOTTOM_MARGIN = 10, 2  # below the cells, with a legend and without
 
 
-def heatmap(matrix: Array, name: str = "Matrix", **options: Any) -> Html:
+def heatmap(matrix: Array, name: str = "Matrix", **options: Any) -> svg.Html:
     """Draw a matrix: colours, and numbers where they fit, or else a labelled scale.
 
     Args:
@@ -45,7 +33,7 @@ def heatmap(matrix: Array, name: str = "Matrix", **options: Any) -> Html:
     >>> picture.startswith("<svg"), "0.7500" in picture
     (True, True)
     """
-    return figure(matrix_panel(matrix, name, **options), name)
+    return svg.figure(matrix_panel(matrix, name, **options), name)
 
 
 def matrix_panel(
@@ -62,7 +50,7 @@ def matrix_panel(
     role: str | None = None,
     numbers: bool = True,
     compact: bool = False,
-) -> Panel:
+) -> svg.Panel:
     """Draw a matrix as a panel, alone or beside others.
 
     Args:
@@ -86,33 +74,33 @@ def matrix_panel(
     column_labels = arguments.labels("column_labels", column_labels, values.shape[1])
     crossed_out = _checked_hidden(hidden, values.shape)
     cell, has_numbers = _cell_size(values, column_labels, numbers, compact)
-    are_upward = compact and max(map(text_width, column_labels)) > cell[0]
+    are_upward = compact and max(map(svg.text_width, column_labels)) > cell[0]
     colour_scale = scale_of(scale, "matrix", values, role)
     width = cell[0] * values.shape[1]
     legend = _legend(colour_scale, values, width, has_numbers)
     # The centred titles and the legend may be wider than the cells.
-    overhang = max(0, max(legend.width, text_width(name), text_width(columns)) - width) / 2
+    overhang = max(0, max(legend.width, svg.text_width(name), svg.text_width(columns)) - width) / 2
     row_labels_width = cells.room_for_labels(row_labels)
-    left = max(row_labels_width + (LINE_HEIGHT if rows else 0), overhang)
-    column_labels_height = cells.room_for_labels(column_labels) if are_upward else LINE_HEIGHT
-    grid = cells.Grid(left, 2 * LINE_HEIGHT + column_labels_height, cell, *values.shape)
-    rows_x = grid.x - row_labels_width - LINE_HEIGHT / 2
+    left = max(row_labels_width + (svg.LINE_HEIGHT if rows else 0), overhang)
+    column_labels_height = cells.room_for_labels(column_labels) if are_upward else svg.LINE_HEIGHT
+    grid = cells.Grid(left, 2 * svg.LINE_HEIGHT + column_labels_height, cell, *values.shape)
+    rows_x = grid.x - row_labels_width - svg.LINE_HEIGHT / 2
     draw_column_labels = cells.draw_upward_labels if are_upward else cells.draw_column_labels
     legend_top = grid.bottom + (LEGEND_GAP if legend.height else BOTTOM_MARGIN)
     body = [
-        title(grid.middle_x, LINE_HEIGHT / 2, name, role),
-        label(grid.middle_x, 1.5 * LINE_HEIGHT, columns),
-        vertical_label(rows_x, grid.middle_y, rows) if rows else "",
+        svg.title(grid.middle_x, svg.LINE_HEIGHT / 2, name, role),
+        svg.label(grid.middle_x, 1.5 * svg.LINE_HEIGHT, columns),
+        svg.vertical_label(rows_x, grid.middle_y, rows) if rows else "",
         draw_column_labels(grid, column_labels),
         cells.draw_row_labels(grid, row_labels),
         cells.draw_cells(grid, values, colour_scale, crossed_out, has_numbers, compact),
         cells.draw_mark(grid, _checked_mark(mark, values.shape), role) if mark is not None else "",
-        translated(grid.middle_x - legend.width / 2, legend_top, legend.body),
+        svg.translated(grid.middle_x - legend.width / 2, legend_top, legend.body),
     ]
     # The vertical label may be longer than the cells are high.
-    height = max(legend_top + legend.height, grid.middle_y + text_width(rows) / 2)
+    height = max(legend_top + legend.height, grid.middle_y + svg.text_width(rows) / 2)
     description = cells.describe(name, values)
-    return Panel(grid.right + overhang, height, "".join(body), description, name=name)
+    return svg.Panel(grid.right + overhang, height, "".join(body), description, name=name)
 
 
 def _cell_size(
@@ -122,7 +110,7 @@ def _cell_size(
     if compact:
         width = cells.width_for_numbers(values, is_short=True, padding=cells.COMPACT_PADDING)
         cell: tuple[float, float] = (width, cells.NUMBER_HEIGHT)
-        if max(map(text_width, column_labels)) > cell[0]:
+        if max(map(svg.text_width, column_labels)) > cell[0]:
             return cell, True
     elif numbers:
         cell = cells.cell_size(values, columns=values.shape[1])
@@ -131,21 +119,23 @@ def _cell_size(
     return cells.widen_to_labels(cell, column_labels), cell != cells.MIN_CELL
 
 
-def _legend(scale: Scale, values: np.ndarray, width: float, has_numbers: bool) -> Panel:
+def _legend(scale: Scale, values: np.ndarray, width: float, has_numbers: bool) -> svg.Panel:
     """Explain the symbols of a mask, or colours without numbers; printed numbers need nothing."""
     if values.dtype == bool:
         text = "✓ takes part, × does not"
-        width = max(width, text_width(text))
-        return Panel(width, LINE_HEIGHT, label(width / 2, LINE_HEIGHT / 2, text), "")
+        width = max(width, svg.text_width(text))
+        return svg.Panel(
+            width, svg.LINE_HEIGHT, svg.label(width / 2, svg.LINE_HEIGHT / 2, text), ""
+        )
     if has_numbers:
-        return Panel(0, 0, "", "")
+        return svg.Panel(0, 0, "", "")
     legend = scale.legend(width)
     step = step_name(values)
     if step is None:
         return legend
     # The page's script repaints the legend that has the name of an edited step.
     rules = scale.rules("text exact", has_text=False)
-    return legend._replace(body=element("g", legend.body, data_scale=step, **rules))
+    return legend._replace(body=svg.element("g", legend.body, data_scale=step, **rules))
 
 
 def _checked_hidden(hidden: Array | None, shape: tuple[int, ...]) -> np.ndarray | None:

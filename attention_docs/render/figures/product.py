@@ -5,17 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.render.figures import arguments, cells
+from attention_docs.render.figures import arguments, cells, svg
 from attention_docs.render.figures.scales import scale_of
-from attention_docs.render.figures.svg import (
-    LINE_HEIGHT,
-    Html,
-    Panel,
-    figure,
-    label,
-    text_width,
-    title,
-)
 from attention_docs.render.numbers import number
 
 GAP = 30  # between A or B and their product
@@ -36,7 +27,7 @@ def product_figure(
     column_labels: Sequence[str] | None = None,
     inner_labels: Sequence[str] | None = None,
     product: Array | None = None,
-) -> Html:
+) -> svg.Html:
     r"""Draw a matrix product, and how one row and one column make one of its numbers.
 
     $$(AB)_{ij} = \sum_k A_{ik} B_{kj}$$
@@ -83,31 +74,31 @@ def product_figure(
     has_numbers = cell != cells.MIN_CELL
     cell = cells.widen_to_labels(cell, labels_above)
     grids = grid_a, grid_b, grid_ab = _lay_out(a, b, cell, row_labels)
-    title_a_y = grid_a.y - LINE_HEIGHT / 2 - (LINE_HEIGHT if inner_labels else TITLE_GAP)
-    title_ys = title_a_y, LINE_HEIGHT / 2, grid_ab.y - LINE_HEIGHT / 2 - TITLE_GAP
+    title_a_y = grid_a.y - svg.LINE_HEIGHT / 2 - (svg.LINE_HEIGHT if inner_labels else TITLE_GAP)
+    title_ys = title_a_y, svg.LINE_HEIGHT / 2, grid_ab.y - svg.LINE_HEIGHT / 2 - TITLE_GAP
     marks: tuple[cells.Mark, ...] = (row, None), (None, column), (row, column)
     body, descriptions = [], []
     for i, matrix in enumerate((a, b, ab)):
         scale = scale_of(scales[i], names[i], matrix, roles[i])
         body.append(cells.draw_cells(grids[i], matrix, scale, has_numbers=has_numbers))
         body.append(cells.draw_mark(grids[i], marks[i], roles[i]))
-        body.append(title(grids[i].middle_x, title_ys[i], names[i], roles[i]))
+        body.append(svg.title(grids[i].middle_x, title_ys[i], names[i], roles[i]))
         descriptions.append(cells.describe(names[i], matrix))
     marked_pair = f"row {row + 1} · column {column + 1} = "
     marked_number = cells.inline_number(ab, (row, column))
     equation = marked_pair + number(ab[row, column])
-    equation_y = grid_ab.bottom + LINE_HEIGHT
+    equation_y = grid_ab.bottom + svg.LINE_HEIGHT
     body += [
         cells.draw_row_labels(grid_a, row_labels),
         cells.draw_column_labels(grid_b, column_labels),
         cells.draw_column_labels(grid_a, inner_labels or []),
         cells.draw_row_labels(grid_b, inner_labels or []),
-        label(grid_ab.middle_x, equation_y, marked_pair, "middle", marked_number),
+        svg.label(grid_ab.middle_x, equation_y, marked_pair, "middle", marked_number),
     ]
-    width = max(grid_ab.right, grid_ab.middle_x + text_width(equation) / 2)
+    width = max(grid_ab.right, grid_ab.middle_x + svg.text_width(equation) / 2)
     description = " ".join([*descriptions, f"Marked: {equation}."])
-    panel = Panel(width, equation_y + LINE_HEIGHT / 2, "".join(body), description)
-    return figure(panel, f"{names[0]} times {names[1]} gives {names[2]}")
+    panel = svg.Panel(width, equation_y + svg.LINE_HEIGHT / 2, "".join(body), description)
+    return svg.figure(panel, f"{names[0]} times {names[1]} gives {names[2]}")
 
 
 def _lay_out(
@@ -115,7 +106,7 @@ def _lay_out(
 ) -> tuple[cells.Grid, cells.Grid, cells.Grid]:
     """Place A, B and their product: A and AB share their rows, B and AB their columns."""
     left = cells.room_for_labels(row_labels)
-    top = 2 * LINE_HEIGHT + TITLE_MARGIN
+    top = 2 * svg.LINE_HEIGHT + TITLE_MARGIN
     right = left + a.shape[1] * cell[0] + GAP
     bottom = top + b.shape[0] * cell[1] + GAP
     return (
