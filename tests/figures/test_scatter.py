@@ -50,12 +50,6 @@ def lines_with_dashes(picture, dashes):
     ]
 
 
-def assert_lines_join(lines, pairs):
-    """Assert that each line joins a pair of points."""
-    for line, pair in zip(lines, pairs, strict=True):
-        np.testing.assert_allclose(line.corners, pair, atol=0.2)
-
-
 each_drawing = pytest.mark.parametrize(
     ("picture", "sets"), [(space(), IN_SPACE), (plane(), IN_A_PLANE)], ids=["space", "plane"]
 )
@@ -117,22 +111,15 @@ def with_ones(coordinates):
 
 
 @each_drawing
-def test_outlined_points_are_joined_in_pairs(picture, sets):
+def test_outlined_points_are_joined_in_pairs_and_those_in_space_to_the_floor(picture, sets):
     (outlined,) = (points for points in sets if points.outlined)
-    markers = [
-        shape for shape in markers_of(picture) if shape.tooltip.split(":")[0] in outlined.labels
-    ]
-    pairs = combinations(map(position_of, markers), 2)
-    assert_lines_join(lines_with_dashes(picture, "4 3"), pairs)
-
-
-def test_points_in_space_have_lines_to_the_floor():
-    picture = space()
-    to_paper = fitted_projection(picture, IN_SPACE)
-    points = np.concatenate([points.coordinates for points in IN_SPACE])
-    feet = points * [1, 1, 0]  # on the floor, at the height of 0
-    ends = zip(to_paper(points), to_paper(feet), strict=True)
-    assert_lines_join(lines_with_dashes(picture, "2 2"), ends)
+    to_paper = fitted_projection(picture, sets)
+    pairs = combinations(to_paper(outlined.coordinates), 2)
+    points = np.concatenate([points.coordinates for points in sets])
+    feet = zip(to_paper(points), to_paper(points * [1, 1, 0][: points.shape[1]]), strict=True)
+    for dashes, ends in {"4 3": pairs, "2 2": feet if sets is IN_SPACE else ()}.items():
+        for line, pair in zip(lines_with_dashes(picture, dashes), ends, strict=True):
+            np.testing.assert_allclose(line.corners, pair, atol=0.2)
 
 
 def test_legend_shows_the_markers_of_each_set():
