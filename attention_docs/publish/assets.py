@@ -48,11 +48,6 @@ def run_npm_ci(root: Path) -> None:
         )
 
 
-def worker_shim(node_modules: Path) -> dict[str, bytes]:
-    """Return the shim that the search needs where the site is read from files, by its path."""
-    return {"assets/iframe-worker.js": read_file(node_modules, "iframe-worker/shim/index.js")}
-
-
 def read_file(node_modules: Path, path: str) -> bytes:
     try:
         return (node_modules / path).read_bytes()

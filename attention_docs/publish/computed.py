@@ -11,8 +11,6 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
-import numpy as np
-
 from attention_docs import examples
 from attention_docs.arrays import Array, backend, to_numpy
 from attention_docs.live import graph as live
@@ -45,7 +43,8 @@ class ComputedExamples:
 
     def _steps(self, name: str) -> dict[str, StepArray]:
         """Return the steps of an example as NumPy arrays that know their references."""
-        steps = deserialise(self._load_or_compute(compute_steps, name))
+        text = self._load_or_compute(compute_steps, name)
+        steps: dict[str, Array] = pickle.loads(base64.b64decode(text))
         return {step: with_step(array, f"{name}.{step}") for step, array in steps.items()}
 
     def _load_or_compute(self, compute: Callable[[str], str], name: str) -> str:
@@ -68,26 +67,12 @@ class ComputedExamples:
 def compute_steps(name: str) -> str:
     """Compute the steps of an example with the array library of the build, as text."""
     steps = examples.steps(name, selected_library())
-    return serialise({step: to_numpy(array) for step, array in steps.items()})
+    arrays = {step: to_numpy(array) for step, array in steps.items()}
+    return base64.b64encode(pickle.dumps(arrays)).decode()
 
 
 def record_graph(name: str) -> str:
     return live.to_json(live.graph(name))
-
-
-def serialise(steps: dict[str, np.ndarray]) -> str:
-    """Encode arrays as text, without loss."""
-    return base64.b64encode(pickle.dumps(steps)).decode()
-
-
-def deserialise(text: str) -> dict[str, Array]:
-    """Decode the arrays that `serialise` encoded.
-
-    >>> deserialise(serialise({"empty": np.zeros((0, 2)), "undefined": np.asarray(-np.nan)}))
-    {'empty': array([], shape=(0, 2), dtype=float64), 'undefined': array(nan)}
-    """
-    steps: dict[str, Array] = pickle.loads(base64.b64decode(text))
-    return steps
 
 
 def selected_library() -> ModuleType:

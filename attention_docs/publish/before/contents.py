@@ -92,16 +92,6 @@ def reading_minutes(page_file: PageFile) -> int:
     return math.ceil(word_count / WORDS_PER_MINUTE + displays * MINUTES_PER_DISPLAY)
 
 
-def reading_time(page_file: PageFile) -> str:
-    """Return how long it takes to read a page, as HTML.
-
-    >>> reading_time(PageFile("a.md", "A short text."))
-    '<span data-computed>1</span> minute'
-    """
-    count = reading_minutes(page_file)
-    return f"{computed_span(str(count))} {'minute' if count == 1 else 'minutes'}"
-
-
 def words_of_prose(text: str) -> list[str]:
     """Return the words of a page without code, formulas, macros and addresses."""
     # Formulas before macros: a formula that is only a macro would leave "$$", an opening delimiter.
@@ -120,9 +110,11 @@ def list_lines(items: Nav, page_files: PageFiles, page: str, *, has_minutes: boo
         elif page_file := page_files.get(target):
             heading, description = title_and_description(page_file)
             link = f"[{escape_markdown(title or heading)}]({relative_path(target, page)})"
-            time = f", {reading_time(page_file)}" if has_minutes else ""
+            if has_minutes:
+                count = reading_minutes(page_file)
+                link += f", {computed_span(str(count))} {'minute' if count == 1 else 'minutes'}"
             excerpt = f"<span data-search-exclude>{escape_markdown(description)}</span>"
-            yield f"1. {link}{time}<br>{excerpt}"
+            yield f"1. {link}<br>{excerpt}"
 
 
 def relative_path(target: str, page: str) -> str:

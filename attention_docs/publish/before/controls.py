@@ -107,7 +107,18 @@ data-stops="-1 0 1" min="0" max="2" value="1" aria-valuetext="0"></label>
             f"{reference} has shape {value.shape}; expected one number, two, or a boolean matrix"
         )
     if iterations := ITERATIONS.fullmatch(choice):
-        return training_html(reference, name, value, int(iterations[1]))
+        example = reference.partition(".")[0]
+        if not hasattr(examples.load(example), "iteration"):
+            raise ValueError(
+                f"example {example} has no function `iteration`, so cannot be repeated"
+            )
+        return TRAINING.format(
+            reference=reference,
+            name=escape(name),
+            number=float(value),
+            example=example,
+            count=iterations[1],
+        )
     if value.ndim:
         return arrow_html(reference, name, value, parse_stops(choice))
     return slider_html(reference, name, value, parse_stops(choice))
@@ -142,24 +153,6 @@ def short_number(number: Decimal) -> str:
     ('−0.5', '1,024')
     """
     return f"{number.normalize():,f}".replace("-", "−")
-
-
-def training_html(reference: str, name: str, value: Array, count: int) -> str:
-    """Return the HTML of a control that trains: it repeats a step of training up to `count` times.
-
-    Args:
-        reference: the reference to an input of the example. Editing it starts the training over.
-    """
-    example = reference.partition(".")[0]
-    if not hasattr(examples.load(example), "iteration"):
-        raise ValueError(f"example {example} cannot be repeated: it has no function `iteration`")
-    return TRAINING.format(
-        reference=reference,
-        name=escape(name),
-        number=float(value),
-        example=example,
-        count=count,
-    )
 
 
 def arrow_html(reference: str, name: str, row: Array, stops: list[Decimal]) -> str:

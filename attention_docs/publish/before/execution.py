@@ -3,7 +3,7 @@
 import json
 import os
 import re
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +57,18 @@ def execute(page_file: PageFile, root: Path) -> str:
     from mkdocs_jupyter.convert import nb2html
     from nbclient.exceptions import CellExecutionError
 
-    file = str(root / page_file.file)
+    convert = partial(
+        nb2html, str(root / page_file.file), execute=True, allow_errors=False, show_input=False
+    )
     try:
-        html = retry_if_kernel_dies(
-            lambda: nb2html(file, execute=True, allow_errors=False, show_input=False)
-        )
+        try:
+            html: str = convert()
+        except RuntimeError as error:
+            # Jupyter looks for free ports and releases them before the kernel binds them, so
+            # another process can take one in between.
+            if KERNEL_DIED not in str(error):
+                raise
+            html = convert()
     except CellExecutionError as error:
         raise PublishError(
             f"{page_file.file}: {error_message(page_file.notebook, error)}"
@@ -82,20 +89,6 @@ def configure_jupyter(root: Path) -> None:
 def write_settings(file: Path, settings: dict[str, Any]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(json.dumps(settings), encoding="utf-8")
-
-
-def retry_if_kernel_dies(convert: Callable[[], str]) -> str:
-    """Call a function that converts a notebook, and once more if the kernel dies at startup.
-
-    Jupyter looks for free ports and releases them before the kernel binds them, so another process
-    can take one in between.
-    """
-    try:
-        return convert()
-    except RuntimeError as error:
-        if KERNEL_DIED not in str(error):
-            raise
-        return convert()
 
 
 def error_message(notebook: dict[str, Any], error: Any) -> str:

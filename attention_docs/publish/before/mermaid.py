@@ -96,9 +96,13 @@ def parse_statement(line: str, nodes: dict[str, Node]) -> list[Edge]:
     for token in tokens(line):
         if bool(token["name"]) is not expects_name:
             raise ValueError(f"{line!r} is not understood at {token[0].strip()!r}")
-        if token["name"]:
-            heads.append(token["name"])
-            declare_node(token, nodes)
+        if name := token["name"]:
+            heads.append(name)
+            # A node without a text shows its name, and a later mention keeps text and role.
+            node = nodes.get(name, Node((name,)))
+            text = token["quoted"] or token["unquoted"]
+            lines = split_lines(text) if text else node.lines
+            nodes[name] = Node(lines, token["role"] or node.role)
         elif token["edge"]:
             edges += edges_between(tails, heads, edge_token)
             tails, heads, edge_token = heads, [], token
@@ -116,19 +120,6 @@ def tokens(line: str) -> Iterator[re.Match[str]]:
             raise ValueError(f"{line!r} is not understood at {line[end:]!r}")
         yield token
         end = token.end()
-
-
-def declare_node(token: re.Match[str], nodes: dict[str, Node]) -> None:
-    """Add a node, or give the node of this name the text and the role that the token has.
-
-    A node without a text shows its name.
-    """
-    name = token["name"]
-    text = token["quoted"] or token["unquoted"]
-    node = nodes.get(name, Node((name,)))
-    nodes[name] = Node(
-        lines=split_lines(text) if text else node.lines, role=token["role"] or node.role
-    )
 
 
 def edges_between(tails: list[str], heads: list[str], token: re.Match[str] | None) -> list[Edge]:

@@ -68,12 +68,11 @@ def cell_outputs(html: str, add_insert: Callable[[str], str]) -> dict[str, list[
 
     Figures are replaced by placeholders first, because that speeds up parsing.
     """
-
-    def add_figure(figure: re.Match[str]) -> str:
-        # nbconvert writes attributes in lower case, but SVG's viewBox is case-sensitive.
-        return add_insert(figure[0].replace(" viewbox=", " viewBox="))
-
-    page = BeautifulSoup(FIGURE.sub(add_figure, html), "html.parser")
+    # nbconvert writes attributes in lower case, but SVG's viewBox is case-sensitive.
+    without_figures = FIGURE.sub(
+        lambda figure: add_insert(figure[0].replace(" viewbox=", " viewBox=")), html
+    )
+    page = BeautifulSoup(without_figures, "html.parser")
     return {
         str(cell["id"]).removeprefix("cell-id="): cell.find_all(class_="jp-OutputArea-output")
         for cell in page.find_all(class_="jp-CodeCell", id=True)

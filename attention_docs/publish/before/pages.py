@@ -67,7 +67,16 @@ def prepare(project: Project, nav: Nav) -> Prepared:
     converter = MarkdownConverter(project, nav, page_files)
     converter.convert_page_files()
     converter.inserts |= converter.diagrams.draw()
-    files = {**scripts(project), **notebooks.downloads(page_files.values())}
+    files = {
+        **live.bundled_scripts(project),
+        **live.graph_scripts(project),
+        **sentence_scripts(),
+        **notebooks.downloads(page_files.values()),
+    }
+    if project.offline:
+        # The shim that the search needs where the site is read from files.
+        shim = assets.read_file(project.node_modules, "iframe-worker/shim/index.js")
+        files["assets/iframe-worker.js"] = shim
     for name in sorted(set(examples.names()) - converter.used_examples):
         log.warning(r"attention_docs/examples/%s.py: no page uses \example{%s}", name, name)
     markdown = {
@@ -89,14 +98,6 @@ def read_page_files(project: Project) -> dict[str, PageFile]:
         content = file.read_text(encoding="utf-8-sig")
         page_files[path.with_suffix(".md").as_posix()] = PageFile(path.as_posix(), content)
     return page_files
-
-
-def scripts(project: Project) -> dict[str, bytes]:
-    """Return the scripts of the site that MkDocs does not copy from `docs/`, by their paths."""
-    files = {**live.bundled_scripts(project), **live.graph_scripts(project), **sentence_scripts()}
-    if project.offline:
-        files |= assets.worker_shim(project.node_modules)
-    return files
 
 
 class MarkdownConverter:
@@ -131,7 +132,10 @@ class MarkdownConverter:
                 if not page_file.is_notebook:
                     page_file.markdown = self.page_markdown(page_file)
             for page_file, html in zip(notebook_files, executed, strict=True):
-                page_file.markdown = self.notebook_markdown(page_file, html)
+                markdown = notebooks.markdown_page(
+                    page_file, html, self.project.repository, self.inserts.add
+                )
+                page_file.markdown = self.diagrams.replace_fences(markdown)
 
     def page_markdown(self, page_file: PageFile) -> str:
         """Return the Markdown of a page, with macros expanded and placeholders for diagrams."""
@@ -231,12 +235,6 @@ class MarkdownConverter:
         self.check(page_file)
         macros = dict.fromkeys(self.macros(page_file), refuse_macro)
         values.resolve(page_file.prose, macros, page_file.location)
-
-    def notebook_markdown(self, page_file: PageFile, html: str) -> str:
-        markdown = notebooks.markdown_page(
-            page_file, html, self.project.repository, self.inserts.add
-        )
-        return self.diagrams.replace_fences(markdown)
 
 
 def section_of_check_page(name: str, add_insert: Callable[[str], str]) -> str:

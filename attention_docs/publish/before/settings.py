@@ -39,23 +39,12 @@ def markdown_paths(nav: Any) -> Any:
 
 
 def footer(project: Project) -> str:
-    """Return the footer of all pages as HTML."""
-    repository = project.repository
-    report = f" {report_link(repository)}." if repository else ""
-    return (
-        "Text CC BY 4.0, code MIT, the attention-docs contributors."
-        f"{report}<br>Built with {', '.join(tool_versions(project))}."
-    )
-
-
-def tool_versions(project: Project) -> list[str]:
-    """Return the commit being built, and the name and version of each tool that builds it."""
+    """Return the footer of all pages as HTML, with the commit and the versions of the tools."""
     katex = json.loads(assets.read_file(project.node_modules, "katex/package.json"))["version"]
-    return [
-        f"attention-docs {version('attention-docs')}",
-        f"commit {commit(project.root)}",
-        f"NumPy {version('numpy')}",
-        f"Python {platform.python_version()}",
-        f"KaTeX {katex}",
-        f"Material for MkDocs {version('mkdocs-material')}",
-    ]
+    report = f" {report_link(project.repository)}." if project.repository else ""
+    return (
+        f"Text CC BY 4.0, code MIT, the attention-docs contributors.{report}<br>Built with "
+        f"attention-docs {version('attention-docs')}, commit {commit(project.root)}, "
+        f"NumPy {version('numpy')}, Python {platform.python_version()}, KaTeX {katex}, "
+        f"Material for MkDocs {version('mkdocs-material')}."
+    )

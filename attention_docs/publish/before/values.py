@@ -186,7 +186,10 @@ def value(
     reference = reference.replace(" ", "")
     array = look_up(reference, steps_of)
     if isinstance(array, tuple):
-        return format_shape(array, reference, context)
+        sizes = map(str, array)
+        if context is Context.TEXT:
+            return reference_span(" × ".join(sizes), reference)
+        return with_reference(r" \times ".join(sizes), reference)
     if context is Context.TEXT:
         return format_inline(array, reference)
     if context is Context.TOP and array.ndim in (1, 2):
@@ -208,13 +211,6 @@ def matrix_macro(array: Array, reference: str, add_insert: Callable[[str], str])
     # Browsers lay out collapsed blocks only when they are opened.
     details = add_insert(ALL_NUMBERS.format(rows=rows, columns=columns, table=whole))
     return rf"\table{{{part}}}{{{details}}}"
-
-
-def format_shape(shape: tuple[int, ...], reference: str, context: Context) -> str:
-    """Format a shape like `3 × 2`, as HTML in text and as TeX in a formula, with its reference."""
-    if context is Context.TEXT:
-        return reference_span(" × ".join(map(str, shape)), reference)
-    return with_reference(r" \times ".join(map(str, shape)), reference)
 
 
 def format_inline(array: Array, reference: str) -> str:

@@ -28,21 +28,20 @@ def build(root: Path, site: Path) -> None:
     Args:
         site: the folder to write, which must not exist.
     """
-    config = read_config(root / "mkdocs.yml")
+    # The annotation in yaml_env_tag says that it takes a loader, but it takes a class.
+    loader = add_env_tag(SafeLoader)  # type: ignore[arg-type]
+    config = dict(yaml.load((root / "mkdocs.yml").read_text(encoding="utf-8"), loader))
     project = Project(root, config["site_name"], config["site_url"] or None)
     config |= project_settings(project, config["nav"])
     prepared = prepare(project, config["nav"])
     with TemporaryDirectory() as folder:
         write_input(Path(folder), config, prepared, root)
-        run_zensical(Path(folder))
+        command = [sys.executable, "-m", "zensical", "build", "--strict"]
+        status = subprocess.call(command, cwd=folder)
+        if status:
+            raise PublishError(f"zensical build ended with status {status}")
         shutil.move(Path(folder) / "site", site)
     finish(site, project, prepared.page_files, prepared.inserts)
-
-
-def read_config(file: Path) -> dict[str, Any]:
-    # The annotation in yaml_env_tag says that it takes a loader, but it takes a class.
-    loader = add_env_tag(SafeLoader)  # type: ignore[arg-type]
-    return dict(yaml.load(file.read_text(encoding="utf-8"), loader))
 
 
 def write_input(folder: Path, config: dict[str, Any], prepared: Prepared, root: Path) -> None:
@@ -59,13 +58,6 @@ def write_input(folder: Path, config: dict[str, Any], prepared: Prepared, root: 
         file = folder / "docs" / path
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
-
-
-def run_zensical(folder: Path) -> None:
-    command = [sys.executable, "-m", "zensical", "build", "--strict"]
-    status = subprocess.call(command, cwd=folder)
-    if status:
-        raise PublishError(f"zensical build ended with status {status}")
 
 
 if __name__ == "__main__":
