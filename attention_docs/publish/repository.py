@@ -1,21 +1,34 @@
 """The project's repository: its URL, links into it, and its last commit."""
 
 import os
+import re
 import subprocess
-import tomllib
 from datetime import UTC, datetime
 from pathlib import Path
 
 
 def address(root: Path) -> str | None:
-    """Return the repository's URL from CI's environment, or else from pyproject.toml."""
+    """Return the repository's URL from a workflow's environment, or else from the checkout."""
     name = os.environ.get("GITHUB_REPOSITORY")
-    if name:
-        server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
-        return f"{server}/{name}"
-    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    url: str | None = project.get("urls", {}).get("Repository")
-    return url
+    server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
+    return f"{server}/{name}" if name else origin(root)
+
+
+def origin(root: Path) -> str | None:
+    """Return the URL of the repository on GitHub from which a checkout was cloned."""
+    return github_url(git(root, "remote", "get-url", "origin"))
+
+
+def github_url(remote: str) -> str | None:
+    """Return the URL for browsers of a remote on GitHub.
+
+    >>> github_url("git@github.com:Someone/docs.git")
+    'https://github.com/Someone/docs'
+    >>> github_url("https://token@github.com/Someone/docs")
+    'https://github.com/Someone/docs'
+    """
+    match = re.fullmatch(r"(?:.*[@/])?github\.com[:/]([\w.-]+/[\w.-]+?)(?:\.git)?/?", remote)
+    return f"https://github.com/{match[1]}" if match else None
 
 
 def pages_address(repository: str) -> str:

@@ -4,6 +4,7 @@ Only the outputs come from mkdocs-jupyter's HTML. Text and code of the cells bec
 the same formulas, highlighting, link checks and table of contents as on other pages.
 """
 
+import json
 import re
 from collections.abc import Callable, Iterable
 from pathlib import PurePosixPath
@@ -21,6 +22,11 @@ Cell = dict[str, Any]
 # A <section>, not a <div>: Material's search takes the first closing tag of the same name for the
 # end of the exclusion, even if it closes a nested element.
 OUTPUT = '<section class="cell-output" data-search-exclude>\n{}\n</section>'
+INSTALL = """\
+import importlib.util
+
+if importlib.util.find_spec("attention_docs") is None:
+    %pip install --quiet git+{}"""
 FIGURE = re.compile(r'<svg\b[^>]* class="drawing.*?</svg>', re.DOTALL)
 
 
@@ -30,27 +36,44 @@ def markdown_page(
     outputs = cell_outputs(html, add_insert)
     blocks = []
     for cell in page_file.notebook["cells"]:
-        if "install" not in tags(cell):
-            location = f"{page_file.file}: cell {cell['id']}"
-            blocks += cell_markdown(cell, outputs.get(cell["id"], []), location)
+        location = f"{page_file.file}: cell {cell['id']}"
+        blocks += cell_markdown(cell, outputs.get(cell["id"], []), location)
     # The first block is the title.
     blocks.insert(1, download_links(page_file, repository))
     return "\n\n".join(blocks)
 
 
-def downloads(page_files: Iterable[PageFile]) -> dict[str, bytes]:
+def downloads(page_files: Iterable[PageFile], repository: str | None) -> dict[str, bytes]:
     """Return the notebooks among page files, by the paths in the site where readers download them.
 
-    Each has a second path, in the folder of its page, which earlier versions of the site had.
+    A cell below the title installs the package from the repository, if its URL is known. Each has a
+    second path, in the folder of its page, which earlier versions of the site had.
     """
     files = {}
     for page_file in page_files:
         if page_file.is_notebook:
             path = PurePosixPath(page_file.path)
             former_path = path.with_suffix("") / path.name
+            content = page_file.content
+            if repository:
+                content = with_install_cell(page_file.notebook, repository)
             for download_path in (path, former_path):
-                files[str(download_path)] = page_file.content.encode()
+                files[str(download_path)] = content.encode()
     return files
+
+
+def with_install_cell(notebook: dict[str, Any], repository: str) -> str:
+    title, *cells = notebook["cells"]
+    install_cell: Cell = {
+        "cell_type": "code",
+        "execution_count": None,
+        "id": "install",
+        "metadata": {},
+        "outputs": [],
+        "source": INSTALL.format(repository).splitlines(keepends=True),
+    }
+    new_notebook = {**notebook, "cells": [title, install_cell, *cells]}
+    return json.dumps(new_notebook, indent=1, ensure_ascii=False) + "\n"
 
 
 def cell_markdown(cell: Cell, outputs: list[Tag], location: str) -> list[str]:
@@ -94,12 +117,13 @@ def output_html(tag: Tag, location: str) -> str:
 
 
 def download_links(page_file: PageFile, repository: str | None) -> str:
-    """Return links to the notebook's file and, if a cell installs the package, to Colab."""
+    """Return links to the notebook's file and, if the repository's URL is known, to Colab."""
     links = [f"[Download this notebook]({PurePosixPath(page_file.path).name}){{download}}"]
-    if repository and any("install" in tags(cell) for cell in page_file.notebook["cells"]):
+    if repository:
         github = repository.removeprefix("https://github.com/")
         url = f"https://colab.research.google.com/github/{github}/blob/main/{page_file.file}"
-        links.append(f"[Open in Colab]({url})")
+        # Colab opens the notebook of the repository, which does not know its own address.
+        links.append(f"[Open in Colab]({url}) and first run `%pip install git+{repository}`")
     return f'<p class="take-away" data-search-exclude markdown="span">{" · ".join(links)}</p>'
 
 

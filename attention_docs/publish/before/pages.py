@@ -71,7 +71,7 @@ def prepare(project: Project, nav: Nav) -> Prepared:
         **live.bundled_scripts(project),
         **live.graph_scripts(project),
         **sentence_scripts(),
-        **notebooks.downloads(page_files.values()),
+        **notebooks.downloads(page_files.values(), project.repository),
     }
     if project.offline:
         # The shim that the search needs where the site is read from files.

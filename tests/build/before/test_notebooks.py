@@ -3,9 +3,6 @@
 import json
 import re
 import shutil
-import subprocess
-import sys
-import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -36,23 +33,6 @@ def cell_texts(path, cell_type):
     return ["".join(cell["source"]) for cell in cells if cell["cell_type"] == cell_type]
 
 
-def run_hook(path):
-    """Clear a notebook with the pre-commit hook, and return 1 if there were outputs, otherwise 0."""
-    command = [sys.executable, ROOT / "scripts" / "clear_notebooks.py", path]
-    return subprocess.run(command, capture_output=True).returncode
-
-
-def test_hook_clears_outputs(tmp_path):
-    notebook = read_notebook(NOTEBOOKS[0])
-    code_cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    code_cells[0].update(outputs=[{"output_type": "stream"}], execution_count=3)
-    path = tmp_path / "executed.ipynb"
-    path.write_text(json.dumps(notebook), encoding="utf-8")
-    assert run_hook(path) == 1
-    assert not any(cell.get("outputs") for cell in read_notebook(path)["cells"])
-    assert run_hook(path) == 0
-
-
 @each_notebook
 def test_notebook_has_the_common_structure_and_no_outputs(path):
     cells = read_notebook(path)["cells"]
@@ -63,13 +43,6 @@ def test_notebook_has_the_common_structure_and_no_outputs(path):
     assert "](../mechanisms/" in "\n".join(texts)
     assert re.search(r"^assert ", code, re.M)
     assert not re.search(r"^(?:import|from) .*torch|publish", code, re.M)
-
-
-@each_notebook
-def test_notebook_is_installed_from_the_repository_of_the_project(path):
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    expected = list(project.get("urls", {}).values())  # empty, or the repository alone
-    assert re.findall(r'"git\+(.+?)"', "\n".join(cell_texts(path, "code"))) == expected
 
 
 def code_cell(code, *tags, id="one"):
@@ -129,20 +102,25 @@ def test_wrong_or_missing_output_stops_the_build(tags, outputs, message):
     assert str(caught.value) == f"docs/notebooks/toy.ipynb: cell one: {message}"
 
 
-CELL, INSTALL_CELL = code_cell("1"), code_cell("%pip install", "install", id="two")
 REPOSITORY = "https://github.com/someone/docs"
 
 
-def test_page_links_to_colab_instead_of_showing_the_install_cell():
-    page = markdown_page([CELL, INSTALL_CELL], repository=REPOSITORY)
+def test_page_links_to_colab_if_the_repository_is_known():
+    page = markdown_page([], repository=REPOSITORY)
     colab = "https://colab.research.google.com/github/someone/docs"
     assert f"{colab}/blob/main/docs/notebooks/toy.ipynb" in page
-    assert "%pip" not in page
+    assert "colab" not in markdown_page([])
 
 
-def test_colab_link_needs_repository_and_install_cell():
-    assert "colab" not in markdown_page([CELL], repository=REPOSITORY)
-    assert "colab" not in markdown_page([CELL, INSTALL_CELL], repository=None)
+@each_notebook
+def test_downloaded_notebook_installs_the_package_below_its_title(path):
+    content = path.read_text(encoding="utf-8")
+    page_file = PageFile(f"notebooks/{path.name}", content)
+    downloads = notebooks.downloads([page_file], REPOSITORY)
+    title, install_cell, *cells = json.loads(downloads[f"notebooks/{path.name}"])["cells"]
+    assert [title, *cells] == json.loads(content)["cells"]
+    assert install_cell["source"][-1] == f"    %pip install --quiet git+{REPOSITORY}"
+    assert notebooks.downloads([page_file], None)[f"notebooks/{path.name}"] == content.encode()
 
 
 @pytest.fixture
@@ -267,52 +245,6 @@ def test_notebook_errors_are_reported_with_their_locations(assets, tmp_path, old
     with pytest.raises(PublishError) as caught:
         converter.check_notebook(PageFile("notebooks/toy.ipynb", notebook_file().replace(old, new)))
     assert str(caught.value).startswith(f"docs/notebooks/toy.ipynb{message}")
-
-
-def set_repository(project, url):
-    command = [sys.executable, project / "scripts" / "repository", url]
-    return subprocess.run(command, capture_output=True, encoding="utf-8")
-
-
-@pytest.fixture
-def addressed_project(tmp_path):
-    """The files that `scripts/repository` changes, after it has set one address and then REPOSITORY."""
-    shutil.copytree(ROOT / "scripts", tmp_path / "scripts")
-    shutil.copytree(ROOT / "docs" / "notebooks", tmp_path / "docs" / "notebooks")
-    # Ruff needs the package to tell its imports from those of other packages.
-    link_folder(ROOT / "attention_docs", tmp_path / "attention_docs")
-    for name in ("pyproject.toml", "README.md"):
-        shutil.copy(ROOT / name, tmp_path)
-    for url in ("https://github.com/someone/first", REPOSITORY):
-        assert set_repository(tmp_path, url).returncode == 0
-    return tmp_path
-
-
-def test_repository_script_replaces_the_address_in_pyproject_and_readme(addressed_project):
-    pyproject = tomllib.loads((addressed_project / "pyproject.toml").read_text(encoding="utf-8"))
-    assert pyproject["project"]["urls"] == {"Repository": REPOSITORY}
-    readme = (addressed_project / "README.md").read_text(encoding="utf-8")
-    assert readme.count('src="https://someone.github.io/docs/assets/pictures/index.png"') == 1
-    assert "github.io/first/" not in readme
-
-
-def test_repository_script_replaces_the_install_cell_of_each_notebook(addressed_project):
-    for path in (addressed_project / "docs" / "notebooks").glob("*.ipynb"):
-        cells = read_notebook(path)["cells"]
-        assert [cell["id"] for cell in cells].count("install") == 1
-        assert f"git+{REPOSITORY}" in "".join(cells[1]["source"])
-
-
-@pytest.mark.parametrize("arguments", [["check"], ["format", "--check"]], ids=" ".join)
-def test_ruff_accepts_what_the_repository_script_writes(addressed_project, arguments):
-    ruff = [sys.executable, "-m", "ruff", *arguments, "docs"]
-    assert subprocess.run(ruff, cwd=addressed_project, capture_output=True).returncode == 0
-
-
-def test_repository_script_rejects_other_addresses(addressed_project):
-    rejected = set_repository(addressed_project, "github.com/x")
-    assert rejected.returncode == 1
-    assert rejected.stderr.startswith("repository: expected one address")
 
 
 def test_notebook_page_has_the_markup_of_other_pages(site):
