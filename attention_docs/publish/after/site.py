@@ -103,4 +103,4 @@ def remove_unused_files(site: Path) -> None:
         path.unlink()
         source = path.with_suffix("")
         write_text(source, SOURCE_MAP.sub("", source.read_bytes().decode()))
-    shutil.rmtree(site / "assets" / "javascripts" / "lunr")
+    shutil.rmtree(site / "assets" / "javascripts" / "lunr", ignore_errors=True)  # Zensical has none

@@ -46,7 +46,7 @@ def build(root: Path, site: Path) -> None:
 
 def write_input(folder: Path, config: dict[str, Any], prepared: Prepared, root: Path) -> None:
     settings = {name: value for name, value in config.items() if name not in MKDOCS_ONLY}
-    settings["theme"] = {**config["theme"], "custom_dir": "theme"}
+    settings["theme"] = {**config["theme"], "custom_dir": "theme", "variant": "classic"}
     # JSON is valid YAML.
     (folder / "mkdocs.yml").write_text(json.dumps(settings), encoding="utf-8")
     shutil.copytree(root / config["theme"]["custom_dir"], folder / "theme")

@@ -16,7 +16,7 @@ from attention_docs.publish.computed import ComputedExamples
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.inserts import Inserts, insert
 from attention_docs.publish.page_files import PageFile
-from tests.conftest import ROOT, link_folder
+from tests.conftest import ROOT
 
 pytestmark = pytest.mark.independent_tests
 
