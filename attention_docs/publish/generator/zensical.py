@@ -30,7 +30,7 @@ def build(root: Path, site: Path) -> None:
     """
     # The annotation in yaml_env_tag says that it takes a loader, but it takes a class.
     loader = add_env_tag(SafeLoader)  # type: ignore[arg-type]
-    config = dict(yaml.load((root / "mkdocs.yml").read_text(encoding="utf-8"), loader))
+    config = yaml.load((root / "mkdocs.yml").read_text(encoding="utf-8"), loader)
     project = Project(root, config["site_name"], config["site_url"] or None)
     config |= project_settings(project, config["nav"])
     prepared = prepare(project, config["nav"])
