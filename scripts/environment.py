@@ -30,8 +30,15 @@ def install(lock):
         version = "{}.{}.{}".format(*sys.version_info[:3])
         fail("Python {}.{} or newer is needed; this is {}".format(*OLDEST_PYTHON, version))
     python = interpreter(VENV)
-    digests = {name: lock_digest(name) for name in ("site", lock)}
-    installed_digests = read_state()
+    digests = {}
+    for name in ("site", lock):
+        with open(lock_file(name), "rb") as file:
+            digests[name] = hashlib.sha256(file.read()).hexdigest()
+    try:
+        with open(STATE, encoding="utf-8") as file:
+            installed_digests = json.load(file)
+    except (OSError, ValueError):
+        installed_digests = {}
     if all(installed_digests.get(name) == digest for name, digest in digests.items()):
         return python
     if not os.access(ROOT, os.W_OK):
@@ -57,20 +64,6 @@ def interpreter(folder):
 def lock_file(lock):
     """Return the path of a lock, such as requirements/site.txt for `site`."""
     return os.path.join(ROOT, "requirements", lock + ".txt")
-
-
-def lock_digest(lock):
-    with open(lock_file(lock), "rb") as file:
-        return hashlib.sha256(file.read()).hexdigest()
-
-
-def read_state():
-    """Return the digests of the locks that are installed in .venv; none if it is incomplete."""
-    try:
-        with open(STATE, encoding="utf-8") as file:
-            return json.load(file)
-    except (OSError, ValueError):
-        return {}
 
 
 @contextlib.contextmanager
@@ -102,11 +95,15 @@ def fail(reason):
     sys.exit("{}: {}".format(os.path.basename(sys.argv[0]), reason))
 
 
-def run(arguments, **options):
-    """Run a command of .venv in the repository; exit with its status unless that is 0."""
+def run(arguments, stdout=None, **variables):
+    """Run a command of .venv in the repository; exit with its status unless that is 0.
+
+    The others are environment variables.
+    """
     clean_up_when_terminated()
+    variables = dict(os.environ, NO_MKDOCS_2_WARNING="1", **variables)
     try:
-        status = subprocess.call(arguments, cwd=ROOT, **options)
+        status = subprocess.call(arguments, cwd=ROOT, stdout=stdout, env=variables)
     except KeyboardInterrupt:
         status = 128 + signal.SIGINT  # as in a shell
     if status:
