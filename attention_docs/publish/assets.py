@@ -13,11 +13,7 @@ log = logging.getLogger("mkdocs.attention_docs.assets")
 
 
 def install(root: Path) -> Path:
-    """Install the packages of package-lock.json unless they are up to date.
-
-    Returns:
-        The `node_modules` folder.
-    """
+    """Install package-lock.json unless it is up to date, and return the folder `node_modules`."""
     node_modules = root / "node_modules"
     digest = hashlib.sha256((root / "package-lock.json").read_bytes()).hexdigest()
     # npm deletes this file first, so an interrupted installation is done again.

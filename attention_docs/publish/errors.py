@@ -20,18 +20,15 @@ def format_error(error: Exception, root: Path) -> str:
     # Not isinstance: a preview imports the package again for each build, with a new PublishError.
     if type(error).__name__ == PublishError.__name__:
         return str(error)
-    # str(error) of a syntax error would repeat the file and the line.
-    message = error.msg if isinstance(error, SyntaxError) else error
-    return f"{location_in_project(error, root)}{type(error).__name__}: {message}"
-
-
-def location_in_project(error: Exception, root: Path) -> str:
-    """Return the innermost line of the project's code in a traceback as `file:line: `, if any."""
-    lines = [(frame.filename, frame.lineno) for frame in traceback.extract_tb(error.__traceback__)]
+    message: object = error
+    frames = traceback.extract_tb(error.__traceback__)
+    lines = [(frame.filename, frame.lineno) for frame in frames]
     if isinstance(error, SyntaxError):
+        message = error.msg  # str(error) would repeat the file and the line
         # The file with the error was never executed, so the traceback lacks it.
         lines.append((error.filename or "", error.lineno))
-    for file, line in reversed(lines):
-        if Path(file).is_relative_to(root):
-            return f"{Path(file).relative_to(root).as_posix()}:{line}: "
-    return ""
+    location = ""
+    for file, line in lines:
+        if Path(file).is_relative_to(root):  # the innermost of the project is the last
+            location = f"{Path(file).relative_to(root).as_posix()}:{line}: "
+    return f"{location}{type(error).__name__}: {message}"

@@ -14,10 +14,6 @@ class Project:
         address: the URL of the site; by default the URL of the repository's GitHub Pages.
         offline: whether the site is read from files, so that it has no address.
         preview: whether MkDocs serves the site with live reload.
-
-    Attributes:
-        address: the URL of the site, if it is known and the site is not read from files.
-        cache: results of builds with the same installed versions.
     """
 
     def __init__(

@@ -13,7 +13,6 @@ from html import unescape
 from pathlib import Path
 from typing import Any
 
-from attention_docs.publish.after.synonyms import synonyms
 from attention_docs.publish.formula_text import formula_text
 from attention_docs.publish.inserts import FORMULA
 
@@ -32,6 +31,58 @@ BOOSTS = {
     "reading_order/": 0.5,
     "reference/": 0.6,
     "speed/": 0.5,
+}
+# For a phrase in a title or a description, other search terms. The last word of a phrase may be cut
+# short, so that "saturat" stands for "saturated" and "saturation".
+SYNONYMS = {
+    "additive score": "bahdanau",
+    "around the softmax": "qk-norm qk_norm rmsnorm output gate gated softmax1 off by one k=v",
+    "average": "mean",
+    "backward pass": "backprop backpropagation gradient derivative autograd",
+    "bias": "alibi",
+    "bits and batches": "float16 nondeterminism deterministic invariant quantization int4",
+    "cache": "kv generation inference memory size gqa mqa multi-query grouped-query",
+    "causal": "autoregressive future triangular lower tril look-ahead",
+    "chosen": "sparse top-k dsa indexer deepseek moba nsa selection",
+    "check your": "test verify unit debug implementation",
+    "cost": "complexity quadratic flops time memory o(n^2)",
+    "distribution of": "gaussian",
+    "encoder and decoder": "transformer architecture seq2seq translation",
+    "feed-forward": "ffn mlp",
+    "fully masked": "nan",
+    "gradient": "backprop backpropagation derivative jacobian",
+    "grouped quer": "gqa mqa mha multi-query kv heads",
+    "heads in code": "reshape view einsum parameters count number",
+    "heads that share": "gqa mqa mha multi-query grouped-query",
+    "latent": "mla deepseek",
+    "layer cost": "complexity quadratic",
+    "layer norm": "layernorm normalization normalisation rmsnorm",
+    "local window": "sliding swa longformer banded",
+    "masks as functions": "flexattention mask_mod score_mod block-sparse packing document tree",
+    "masks": "masking attn_mask boolean true false",
+    "mistake": "bug wrong error debug",
+    "multi-head": "mha multihead",
+    "next token": "logits sampling temperature top-k decoding",
+    "one formula": "equation scaled dot-product kq qk softmax(q k^t / sqrt(d_k)) v",
+    "overflow": "numerically stable stability inf nan log-sum-exp",
+    "padding": "pad key_padding_mask",
+    "position": "pe",
+    "positional encoding": "sinusoidal sine cosine embedding",
+    "query, key, value": "qkv kq q k v w_q w_k w_v meaning what projection",
+    "relevance": "luong dot-product similarity versus",
+    "residual": "skip connection",
+    "rotary": "rope embedding",
+    "saturat": "temperature vanishing",
+    "scaled": "sqrt sqrt(d_k) square root divide scaling scale factor",
+    "scaled_dot_product": "sdpa",
+    "tiles": "flash attention flashattention online softmax memory",
+    "two heads": "multi-head multihead",
+    "variance of": "sqrt sqrt(d_k) square root divide",
+    "word order": "positional position",
+}
+SYNONYM_PATTERNS = {
+    re.compile(rf"\b{re.escape(phrase)}", re.IGNORECASE): terms
+    for phrase, terms in SYNONYMS.items()
 }
 THEME_WORKER = re.compile(
     r'"search": "(?P<root>[^"]*)assets/(?P<worker>javascripts/workers/[\w.]+\.js)"'
@@ -100,9 +151,16 @@ def searchable_sections(sections: Iterable[Section], pages: Mapping[str, str]) -
 
 
 def with_keywords(section: Section, page_title: str, page_description: str = "") -> Section:
-    """Add a ranking weight and keywords; a page's first section has the page's description, too."""
-    section_synonyms = synonyms(f"{section['title']} {page_description}")
-    keywords = " ".join(filter(None, (page_title, page_description, section_synonyms)))
+    """Add a ranking weight and keywords; a page's first section has the page's description, too.
+
+    >>> section = {"location": "course/scores/#rotary", "title": "Rotary positions"}
+    >>> with_keywords(section, "Order")  # "pe" stands for "position", the others for "rotary"
+    {'location': 'course/scores/#rotary', 'title': 'Rotary positions', \
+'keywords': 'Order pe rope embedding', 'boost': 1.5}
+    """
+    text = f"{section['title']} {page_description}"
+    synonyms = (terms for pattern, terms in SYNONYM_PATTERNS.items() if pattern.search(text))
+    keywords = " ".join(filter(None, (page_title, page_description, *synonyms)))
     boosts = (BOOSTS[start] for start in BOOSTS if section["location"].startswith(start))
     return {**section, "keywords": keywords, "boost": next(boosts, 1.0)}
 

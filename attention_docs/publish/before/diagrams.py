@@ -67,11 +67,7 @@ class Diagrams:
         return values.CODE_OR_MATH.sub(replace_if_mermaid, markdown)
 
     def draw(self) -> dict[str, str]:
-        """Draw all diagrams whose code blocks were replaced.
-
-        Returns:
-            The SVG of each, by the name in its placeholder.
-        """
+        """Return the SVG of each diagram by the name in its placeholder."""
         uncached = sorted(code for code in self.codes if code not in self.cache)
         if uncached:
             charts = [mermaid.parse(code) for code in uncached]

@@ -24,8 +24,7 @@ def find_problems(markdown: str) -> Iterator[tuple[int, str]]:
     [(2, "unknown code language 'ruby'; expected console, mermaid or python")]
     """
     for block in CODE_OR_MATH.finditer(markdown):
-        problem = code_problem(block[0]) if block["fence"] else None
-        if problem:
+        if block["fence"] and (problem := code_problem(block[0])):
             yield line_of(block), problem
     # Line breaks stay, which keeps the numbers of the lines below.
     prose = CODE_OR_MATH.sub(lambda block: "\n" * block[0].count("\n"), markdown)

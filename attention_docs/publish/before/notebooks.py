@@ -22,6 +22,7 @@ Cell = dict[str, Any]
 # A <section>, not a <div>: Material's search takes the first closing tag of the same name for the
 # end of the exclusion, even if it closes a nested element.
 OUTPUT = '<section class="cell-output" data-search-exclude>\n{}\n</section>'
+LINKS = '<p class="take-away" data-search-exclude markdown="span">{}</p>'
 INSTALL = """\
 import importlib.util
 
@@ -38,8 +39,14 @@ def markdown_page(
     for cell in page_file.notebook["cells"]:
         location = f"{page_file.file}: cell {cell['id']}"
         blocks += cell_markdown(cell, outputs.get(cell["id"], []), location)
+    links = [f"[Download this notebook]({PurePosixPath(page_file.path).name}){{download}}"]
+    if repository:
+        github = repository.removeprefix("https://github.com/")
+        url = f"https://colab.research.google.com/github/{github}/blob/main/{page_file.file}"
+        # Colab opens the notebook of the repository, which does not know its own address.
+        links.append(f"[Open in Colab]({url}) and first run `%pip install git+{repository}`")
     # The first block is the title.
-    blocks.insert(1, download_links(page_file, repository))
+    blocks.insert(1, LINKS.format(" · ".join(links)))
     return "\n\n".join(blocks)
 
 
@@ -114,17 +121,6 @@ def output_html(tag: Tag, location: str) -> str:
             raise PublishError(f"{location}: {message}")
         case kind:
             raise PublishError(f"{location}: output of kind {kind} is not supported")
-
-
-def download_links(page_file: PageFile, repository: str | None) -> str:
-    """Return links to the notebook's file and, if the repository's URL is known, to Colab."""
-    links = [f"[Download this notebook]({PurePosixPath(page_file.path).name}){{download}}"]
-    if repository:
-        github = repository.removeprefix("https://github.com/")
-        url = f"https://colab.research.google.com/github/{github}/blob/main/{page_file.file}"
-        # Colab opens the notebook of the repository, which does not know its own address.
-        links.append(f"[Open in Colab]({url}) and first run `%pip install git+{repository}`")
-    return f'<p class="take-away" data-search-exclude markdown="span">{" · ".join(links)}</p>'
 
 
 def tags(cell: Cell) -> list[str]:

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from html import escape
 
 FENCE = re.compile(r"^(?P<indent> *)```python\n(?P<code>.*?)^ *```$", re.MULTILINE | re.DOTALL)
+SESSION = re.compile(r"^( *)```python(\n\s*>>>)", re.MULTILINE)
 SECTION = r"^## {}(?: *\{{[^}}]*\}})?\n(?P<text>.*?)(?=^## |\Z)"
 BUTTON = """\
 <button type="button" class="md-button copy-program hands-on" data-clipboard-text="{}">\
@@ -23,12 +24,7 @@ def mark_sessions(markdown: str) -> str:
     >>> mark_sessions("```python\\n>>> 1 + 1\\n2\\n```")
     '```pycon\\n>>> 1 + 1\\n2\\n```'
     """
-
-    def change_language(fence: re.Match[str]) -> str:
-        is_session = fence["code"].lstrip().startswith(">>>")
-        return fence[0].replace("```python", "```pycon", 1) if is_session else fence[0]
-
-    return FENCE.sub(change_language, markdown)
+    return SESSION.sub(r"\1```pycon\2", markdown)
 
 
 def copy_button(markdown: str, heading: str) -> str:

@@ -16,14 +16,8 @@ import numpy as np
 from attention_docs.arrays import Array
 from attention_docs.lookup import StepsOf, look_up, look_up_labels
 from attention_docs.publish.errors import PublishError
+from attention_docs.render import numbers
 from attention_docs.render.latex import latex, latex_row, with_reference
-from attention_docs.render.numbers import (
-    computed_span,
-    exact_number,
-    grouped_thousands,
-    html_number,
-    with_plural,
-)
 from attention_docs.render.references import element_reference
 from attention_docs.render.table import excerpt, is_large, labels_of, table
 from attention_docs.render.text import as_text
@@ -162,7 +156,7 @@ def split_fields(argument: str, *names: str) -> list[str]:
     fields = [" ".join(field.split()) for field in argument.split("|")]
     expected = f"expected {len(names)}: {' | '.join(names)}"
     if len(fields) != len(names):
-        raise ValueError(f"argument has {with_plural(len(fields), 'field')}; {expected}")
+        raise ValueError(f"argument has {numbers.with_plural(len(fields), 'field')}; {expected}")
     for name, field in zip(names, fields, strict=True):
         if not field:
             raise ValueError(f"argument has an empty field {name!r}; {expected}")
@@ -220,7 +214,7 @@ def format_inline(array: Array, reference: str) -> str:
     &#91;<span data-val="softmax.x[0]">0.5000</span> <span data-val="softmax.x[1]">2</span>&#93;
     """
     if array.ndim == 0:
-        digits = as_text(array) if array.dtype == bool else html_number(array)
+        digits = as_text(array) if array.dtype == bool else numbers.html_number(array)
         return reference_span(digits, reference)
     elements = (
         format_inline(element, element_reference(reference, (i,)))
@@ -252,9 +246,13 @@ def number(expression: str, context: Context) -> str:
     if not isinstance(result, Fraction):
         raise ValueError("expected arithmetic with an exact result; this one is irrational")
     # str(Fraction) leaves out a denominator of 1.
-    digits = exact_number(float(result)) if "." in expression else grouped_thousands(str(result))
+    digits = (
+        numbers.exact_number(float(result))
+        if "." in expression
+        else numbers.grouped_thousands(str(result))
+    )
     if context is Context.TEXT:
-        return computed_span(digits.replace("-", "−"))
+        return numbers.computed_span(digits.replace("-", "−"))
     # TeX would set a space after a bare comma.
     return rf"\computed{{{digits.replace(',', '{,}')}}}"
 

@@ -23,11 +23,7 @@ MKDOCS_ONLY = ("exclude_docs", "hooks", "validation", "watch")
 
 
 def build(root: Path, site: Path) -> None:
-    """Build the site of a project.
-
-    Args:
-        site: the folder to write, which must not exist.
-    """
+    """Build the site of a project in a folder that must not exist."""
     # The annotation in yaml_env_tag says that it takes a loader, but it takes a class.
     loader = add_env_tag(SafeLoader)  # type: ignore[arg-type]
     config = yaml.load((root / "mkdocs.yml").read_text(encoding="utf-8"), loader)

@@ -48,19 +48,13 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(\.\d+)?")
 
 
 class Condition(NamedTuple):
-    """A comparison of a number of an example with another one, or with a typed number.
-
-    Attributes:
-        name: the name of the number on the left, for the text.
-        right: a typed number, or a reference.
-        right_name: the name of the number on the right if that is a reference.
-    """
+    """A comparison of a number of an example, which `name` describes, with `right`."""
 
     name: str
     left: str
     sign: str
-    right: str
-    right_name: str | None = None
+    right: str  # a typed number, or a reference
+    right_name: str | None = None  # of a reference
 
     @property
     def references(self) -> list[str]:
@@ -76,35 +70,29 @@ class Condition(NamedTuple):
         return bool(compare(left, right))
 
 
-class Slider(NamedTuple):
-    """A slider: the reference to a number of an input, its name, and the numbers it can have."""
-
-    reference: str
-    name: str
-    numbers: str
-
-
 def dare(argument: str, steps_of: StepsOf) -> str:
-    """Return the HTML of a dare.
-
-    Args:
-        argument: the task, the condition, the sliders, the answer and a hint.
-    """
+    """Return the HTML of a dare: its task, condition, sliders, answer and hint."""
     task, condition_text, slider_texts, answer_text, hint = split_fields(
         argument, "task", "condition", "sliders", "answer", "hint"
     )
     condition = parse_condition(condition_text)
     check_task(task, condition)
-    sliders = [parse_slider(text) for text in slider_texts.split(";")]
+    sliders = []  # the reference, the name and the numbers of each
+    for text in slider_texts.split(";"):
+        # The index of the reference has commas, too.
+        match = re.fullmatch(r"\s*(\S+\]), ([^,]+), (.+)", text)
+        if not match:
+            raise ValueError(f"slider is {text!r}; expected example.input[0], name, 0 to 2 by 1")
+        sliders.append(match.groups())
     answer_numbers = [number.strip() for number in answer_text.split(";")]
     if len(answer_numbers) != len(sliders):
         numbers = with_plural(len(answer_numbers), "number")
         raise ValueError(f"answer has {numbers}; expected {len(sliders)}, one per slider")
     answer = {}
     answer_parts = []
-    for slider, number in zip(sliders, answer_numbers, strict=True):
-        answer[slider.reference] = float(number)
-        answer_parts.append(f"{escape(slider.name)}: {in_html(number)}")
+    for (reference, name, _), number in zip(sliders, answer_numbers, strict=True):
+        answer[reference] = float(number)
+        answer_parts.append(f"{escape(name)}: {in_html(number)}")
     check_answer(condition, answer, steps_of)
     # `control` parses the same fields as the macro for a slider outside of a dare.
     controls = [control(" | ".join(slider), steps_of) for slider in sliders]
@@ -137,19 +125,6 @@ def parse_condition(text: str) -> Condition:
     return condition
 
 
-def parse_slider(text: str) -> Slider:
-    """Parse the reference, the name and the numbers of a slider.
-
-    >>> parse_slider("self_attention.X[0,1], entry of X, 0 to 2 by 1").name
-    'entry of X'
-    """
-    # The index of the reference has commas, too.
-    match = re.fullmatch(r"\s*(\S+\]), ([^,]+), (.+)", text)
-    if not match:
-        raise ValueError(f"slider is {text!r}; expected example.input[0], name, 0 to 2 by 1")
-    return Slider(*match.groups())
-
-
 def check_task(task: str, condition: Condition) -> None:
     """Check that a task names what its condition compares, and the number that it asks for.
 
@@ -168,9 +143,6 @@ def check_task(task: str, condition: Condition) -> None:
 
 def check_answer(condition: Condition, answer: Mapping[str, float], steps_of: StepsOf) -> None:
     """Check that the unedited page does not meet a condition, and that the answer does.
-
-    Args:
-        answer: the numbers to set, by their references.
 
     >>> condition = parse_condition("the query, self_attention.Q[0,1] > 1")
     >>> check_answer(condition, {"self_attention.X[0,1]": 0}, examples.steps)
@@ -198,11 +170,7 @@ def number_at(reference: str, steps_of: StepsOf) -> float:
 
 
 def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[float]]:
-    """Return the inputs that an answer changes, with its numbers set, by their places in the code.
-
-    Args:
-        answer: the numbers to set, by references such as `course_mask.W_K[6,2]`.
-    """
+    """Return the inputs that an answer changes, with its numbers, by their places in the code."""
     edited: dict[LiteralPosition, np.ndarray] = {}
     for reference, number in answer.items():
         path, _, index = reference.rstrip("]").partition("[")

@@ -27,10 +27,7 @@ SPOKEN = {".": "full stop"}
 
 
 def question(argument: str, steps_of: StepsOf) -> str:
-    """Return the HTML of a question.
-
-    Args:
-        argument: the reference to the answer, its name, and a hint after a wrong answer.
+    """Return the HTML of a question: a reference to the answer, its name, and a hint.
 
     >>> from attention_docs import examples
     >>> print(question("self_attention.Q[0,1] | entry of Q | Add up.", examples.steps))
