@@ -59,6 +59,11 @@ def test_npm_package_with_wrong_hash_is_rejected(tmp_path):
         assets.install(tmp_path)
 
 
+def test_missing_file_of_an_npm_package_is_reported(tmp_path):
+    with pytest.raises(PublishError, match=r"^node_modules/katex/package\.json is missing; "):
+        assets.read_file(tmp_path, "katex/package.json")
+
+
 def test_npm_lock_contains_no_registry_urls():
     assert "resolved" not in (ROOT / "package-lock.json").read_text(encoding="utf-8")
 

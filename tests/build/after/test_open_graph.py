@@ -17,12 +17,15 @@ SIZE = (1200, 630)
     [{}, {"OFFLINE": "true", "SITE_URL": ADDRESS}],
     ids=["no address", "offline"],
 )
-def test_site_without_address_has_no_tags(one_page_project, environment):
+def test_site_without_address_has_no_tags_and_no_links_to_its_repository(
+    one_page_project, environment
+):
     built = mkdocs(one_page_project, "build", "--strict", **environment)
     assert built.returncode == 0, built.stderr
     page = (one_page_project / "site" / "index.html").read_text(encoding="utf-8")
     assert "og:" not in page
     assert "twitter:" not in page
+    assert "github.com" not in page
 
 
 @pytest.fixture(scope="module")
@@ -48,29 +51,20 @@ def tags_by_page(site):
     return tags_by_page
 
 
-def test_every_page_has_title_address_and_unique_description(tags_by_page):
+def test_every_page_has_its_title_address_and_a_unique_description(tags_by_page):
     assert len(tags_by_page) > 50
     for address, tags in tags_by_page.items():
         assert tags["title"]
         assert tags["canonical"] == tags["og:url"] == address
+        assert tags["description"].strip()
         assert tags["description"] == unescape(tags["og:description"])
-    assert all(tags["description"].strip() for tags in tags_by_page.values())
-    assert len({tags["description"] for tags in tags_by_page.values()}) == len(tags_by_page)
-
-
-def test_every_page_has_open_graph_tags(tags_by_page):
-    for tags in tags_by_page.values():
         assert tags["og:title"]
         assert tags["og:site_name"] == "Attention, computed"
+        assert tags["og:type"] == ("website" if address == ADDRESS else "article")
         assert tags["og:image:alt"]
         assert (int(tags["og:image:width"]), int(tags["og:image:height"])) == SIZE
         assert tags["twitter:card"] == "summary_large_image"
-
-
-def test_only_the_home_page_is_tagged_as_website(tags_by_page):
-    websites = [address for address, tags in tags_by_page.items() if tags["og:type"] == "website"]
-    assert websites == [ADDRESS]
-    assert tags_by_page[ADDRESS]["og:title"] == "Attention, computed"
+    assert len({tags["description"] for tags in tags_by_page.values()}) == len(tags_by_page)
 
 
 def test_every_page_has_the_picture_of_the_site(tags_by_page, site):

@@ -59,22 +59,6 @@ def test_contents_lists_titles_and_descriptions_in_nav_order():
     ]
 
 
-def test_nested_section_has_its_own_contents():
-    assert contents_lines("Part [B]") == [list_item("Two", "deep/two.md", "The second.")]
-
-
-def test_first_of_two_sections_with_the_same_title_is_used():
-    _, _, row = overview("Deep", NAV, PAGE_FILES, "index.md").splitlines()
-    assert row.startswith("| [`merge_heads`]")
-
-
-@pytest.mark.parametrize(
-    ("page", "link"), [("deep/order.md", "two.md"), ("a/b/c.md", "../../deep/two.md")]
-)
-def test_links_are_relative_to_the_page_with_the_list(page, link):
-    assert contents_lines("Part [B]", page) == [list_item("Two", link, "The second.")]
-
-
 def test_missing_page_in_nav_is_skipped():
     nav = [{"Book": ["nowhere.md", "index.md"]}]
     assert contents_lines("Book", nav=nav) == [list_item("Home", "index.md", "Where it begins.")]

@@ -27,14 +27,9 @@ def test_parse_reads_text_and_role_of_nodes():
     }
 
 
-def test_later_mention_of_a_node_keeps_its_text_and_role():
-    flowchart = parse_statements('A["First"]:::key', "A --> B", "A --- C")
-    assert flowchart.nodes["A"] == Node(("First",), "key")
-
-
-def test_later_text_of_a_node_keeps_its_role():
-    flowchart = parse_statements("A:::key --> B", 'A["First"]')
-    assert flowchart.nodes["A"] == Node(("First",), "key")
+def test_later_mention_of_a_node_keeps_its_role_and_its_text_unless_it_has_one():
+    flowchart = parse_statements('A["First"]:::key', "A --> B", "B:::value", 'B["Second"]')
+    assert flowchart.nodes == {"A": Node(("First",), "key"), "B": Node(("Second",), "value")}
 
 
 def test_ampersand_connects_all_pairs():

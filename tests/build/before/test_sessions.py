@@ -36,24 +36,17 @@ def test_program_does_not_need_the_package(page):
 
 
 @each_page
-def test_program_prints_the_output_that_its_page_shows(page, tmp_path):
+def test_program_pasted_at_a_prompt_prints_what_its_page_shows(page, tmp_path):
     program, shown_output = program_and_output(page)
-    assert python_output(tmp_path, "-c", program) == shown_output
-
-
-@each_page
-def test_program_pasted_at_a_prompt_prints_the_same(page, tmp_path):
-    program, shown_output = program_and_output(page)
-    assert python_output(tmp_path, "-i", keyboard=f"{program}\n") == shown_output
-
-
-def python_output(folder, *options, keyboard=""):
-    """Return what Python prints, without the prompts, which it writes to stderr."""
-    command = [sys.executable, "-I", "-q", *options]
     process = subprocess.run(
-        command, input=keyboard, cwd=folder, capture_output=True, text=True, check=True
+        [sys.executable, "-I", "-q", "-i"],
+        input=f"{program}\n",
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
     )
-    return process.stdout
+    assert process.stdout == shown_output  # the prompts are in stderr
 
 
 def test_section_without_session_is_refused():
