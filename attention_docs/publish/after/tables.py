@@ -7,7 +7,7 @@ from html import unescape
 
 TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
 ROW = re.compile(r"<tr>.*?</tr>", re.DOTALL)
-CELL = re.compile(r"<(?P<tag>t[hd])[^>]*>(?P<content>.*?)</t[hd]>", re.DOTALL)
+CELL = re.compile(r"<(?P<tag>t[hd])\b[^>]*>(?P<content>.*?)</t[hd]>", re.DOTALL)
 TAG = re.compile(r"<[^>]*>")
 NUMBER = re.compile(r"[−-]?[\d,]+(?P<decimals>\.\d+)?")
 # The texts of cells without a number that a column of numbers may have.
@@ -19,10 +19,11 @@ PADDING = '<span class="padding" aria-hidden="true">{}</span>'
 def align_numbers(page: str) -> str:
     """Align the columns of numbers in the tables of a page that have no merged cells.
 
-    >>> page = "<table><tr><th>n</th></tr><tr><td>1</td></tr><tr><td>0.25</td></tr></table>"
+    >>> rows = "<tr><td>1</td></tr><tr><td>0.25</td></tr>"
+    >>> page = f"<table><thead><tr><th>n</th></tr></thead>{rows}</table>"
     >>> print(align_numbers(page).replace("<tr>", "\\n<tr>"))  # doctest: +ELLIPSIS
-    <table>
-    <tr><th style="text-align: right;">n</th></tr>
+    <table><thead>
+    <tr><th style="text-align: right;">n</th></tr></thead>
     <tr><td style="text-align: right;">1<span class="padding"...>.00</span></td></tr>
     <tr><td style="text-align: right;">0.25</td></tr></table>
     """
