@@ -1,6 +1,6 @@
 import numpy as np
-import numpy.typing as npt
 
+from attention_docs.arrays import Array
 from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Axis, Html, Series, line_chart
@@ -38,9 +38,7 @@ def softmax_gradient(steps_of: StepsOf) -> Html:
     return line_chart("Largest slope, without the division", D_AXIS, y, series)
 
 
-def weights_of_growing_scores(
-    steps_of: StepsOf,
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+def weights_of_growing_scores(steps_of: StepsOf) -> tuple[Array, Array]:
     """Return 65 values of d, (65,), and for each the weights of scores times its root, (65, 4)."""
     scores = steps_of("softmax_saturation")["z_divided"]
     d = np.geomspace(1, 256, 65)

@@ -252,21 +252,15 @@ def role_of_step(reference):
     return roles[0] if roles else None
 
 
-def drawn_matrices(drawings):
-    """Yield the group of each matrix of cells that has a reference."""
-    for picture in svgs_of("".join(drawings)):
-        for group in ElementTree.fromstring(picture).findall(f".//{SVG}g[@data-val]"):
-            if group.find(f"{SVG}g/{SVG}rect") is not None:
-                yield group
-
-
 def test_cells_have_the_hue_of_their_role():
     drawings = [draw(name) for name in FIGURES]
     drawings += [side_panel(name, STEPS.steps, str) for name in SIDE_PANELS]
     drawn_roles = set()
-    for matrix in drawn_matrices(drawings):
-        reference = matrix.get("data-val")
-        role = role_of_step(reference)
-        drawn_roles.add(role)
-        assert role is None or matrix.get("fill") in (FILLS[role], ROLES[role]), reference
+    for picture in svgs_of("".join(drawings)):
+        for group in ElementTree.fromstring(picture).findall(f".//{SVG}g[@data-val]"):
+            if group.find(f"{SVG}g/{SVG}rect") is not None:  # a matrix of cells
+                reference = group.get("data-val")
+                role = role_of_step(reference)
+                drawn_roles.add(role)
+                assert role is None or group.get("fill") in (FILLS[role], ROLES[role]), reference
     assert drawn_roles >= set(ROLES)

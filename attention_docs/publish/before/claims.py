@@ -15,6 +15,7 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -150,18 +151,6 @@ def quote_pattern(quote: str) -> re.Pattern[str]:
     return re.compile(ARITHMETIC.sub(r"(?:\\\\number\\{)?\g<0>\\}?", escaped), re.IGNORECASE)
 
 
-class ExampleNames:
-    """The steps and the constants of an example as attributes."""
-
-    def __init__(self, name: str, steps_of: StepsOf) -> None:
-        self._name = name
-        self._steps_of = steps_of
-
-    def __getattr__(self, name: str) -> Any:
-        steps = self._steps_of(self._name)
-        return steps[name] if name in steps else getattr(examples.load(self._name), name)
-
-
 def contradiction(condition: str, steps_of: StepsOf) -> str | None:
     """Return what is wrong with a condition, or None if it is true.
 
@@ -175,7 +164,9 @@ def contradiction(condition: str, steps_of: StepsOf) -> str | None:
         "words_of": words_of,
         "result": partial(look_up_result, folder=RESULTS),
     }
-    names |= {name: ExampleNames(name, steps_of) for name in examples.names()}
+    for name in {*re.findall(r"\w+", condition)} & {*examples.names()}:
+        # The steps and the constants of an example as attributes.
+        names[name] = SimpleNamespace(**{**vars(examples.load(name)), **steps_of(name)})
     try:
         if eval(condition, names):
             return None
