@@ -1,11 +1,8 @@
-"""Encoder and decoder, and the published classes, also against PyTorch."""
+"""Encoder and decoder against the layers of PyTorch."""
 
 import numpy as np
 
-from attention_docs import MultiHeadAttention, examples
-from attention_docs.examples.source_classes import EMBED_SIZE, HEAD_DIM, HEADS
-
-SOURCE_CLASSES = examples.steps("source_classes")
+from attention_docs import examples
 
 
 def set_weights_of_attention(torch, attention, matrices):
@@ -53,42 +50,3 @@ def test_encoder_and_decoder_equal_pytorch_layers(torch):
     output = decoder(y, memory, tgt_mask=hidden)
     np.testing.assert_allclose(steps["memory"], memory[0].detach().numpy(), atol=1e-13)
     np.testing.assert_allclose(steps["output"], output[0].detach().numpy(), atol=1e-13)
-
-
-def test_decoder_output_ignores_later_targets(monkeypatch):
-    example = examples.load("encoder_decoder")
-    before = example.steps()["probabilities"]
-    other_token = [3, -1, 2, 0, 1, -2]
-    monkeypatch.setattr(example, "TARGET_TOKENS", [*example.TARGET_TOKENS[:-1], other_token])
-    after = example.steps()["probabilities"]
-    np.testing.assert_array_equal(after[:-1], before[:-1])
-    assert np.all(after[-1] != before[-1])
-
-
-def published_cross_attention(torch, query, memory, mask, parameters):
-    """Return the output of the published class, which fills hidden scores with -1e20."""
-
-    def linear(rows, letter):
-        weight, bias = (torch.tensor(parameters[f"{name}_{letter}"]) for name in "Wb")
-        return torch.nn.functional.linear(rows, weight.T, bias)
-
-    q, k, v = (
-        linear(rows, letter).unflatten(2, (HEADS, HEAD_DIM)).transpose(1, 2)
-        for rows, letter in ((query, "Q"), (memory, "K"), (memory, "V"))
-    )
-    energy = (q @ k.mT / HEAD_DIM**0.5).masked_fill(mask == 0, -1e20)
-    attended = torch.softmax(energy, dim=-1) @ v
-    return linear(attended.transpose(1, 2).flatten(2), "O").numpy()
-
-
-def test_multi_head_attention_equals_published_cross_attention_class(torch):
-    memory = torch.arange(40, dtype=torch.float64).reshape(2, 5, EMBED_SIZE).sin()
-    query = torch.arange(24, dtype=torch.float64).reshape(2, 3, EMBED_SIZE).cos()
-    no_row_is_empty = torch.tensor([[1, 0, 1, 1, 0], [0, 1, 1, 1, 1], [1, 1, 0, 0, 0]])
-    parameters = {f"W_{letter}": SOURCE_CLASSES[f"W_{letter}"] for letter in "QKVO"}
-    parameters |= {f"b_{letter}": np.arange(4) / (i + 3) for i, letter in enumerate("QKVO")}
-    expected = published_cross_attention(torch, query, memory, no_row_is_empty, parameters)
-    layer = MultiHeadAttention(**parameters, num_heads=HEADS)
-    key = value = memory.numpy()
-    output = layer(query.numpy(), key, value, attn_mask=no_row_is_empty.bool().numpy())
-    np.testing.assert_allclose(output, expected, rtol=0, atol=1e-13)
