@@ -263,18 +263,13 @@ def _max_bias(xp: ModuleType, attn_mask: Array, scores_shape: Shape, query: Arra
         return 0.0
     maximum = xp.max(attn_mask)
     check_below_infinity(xp, "attn_mask", attn_mask, maximum)
-    _check_bias_fits(xp, attn_mask, query)
-    return maximum
-
-
-def _check_bias_fits(xp: ModuleType, attn_mask: Array, query: Array) -> None:
-    """Refuse a float64 mask that would hide visible positions, cast to -inf for float32 scores."""
     limit = largest_float(xp, query)
-    if limit >= largest_float(xp, attn_mask):
-        return
-    invalid = (xp.abs(attn_mask) > limit) & (attn_mask != -xp.inf)
-    if xp.any(invalid):
-        raise ValueError(
-            f"attn_mask holds {describe_first(xp, invalid, attn_mask)}; "
-            f"expected numbers that fit {dtype_name(query.dtype)}, or -inf"
-        )
+    if limit < largest_float(xp, attn_mask):
+        # Cast to float32, such numbers of a float64 mask would be -inf and hide their positions.
+        invalid = (xp.abs(attn_mask) > limit) & (attn_mask != -xp.inf)
+        if xp.any(invalid):
+            raise ValueError(
+                f"attn_mask holds {describe_first(xp, invalid, attn_mask)}; "
+                f"expected numbers that fit {dtype_name(query.dtype)}, or -inf"
+            )
+    return maximum

@@ -63,9 +63,7 @@ def attend(
 ) -> Array:
     """Return the (..., m, d_v) output; on NumPy each core takes whole blocks of queries.
 
-    Args:
-        weight_blocks: `bounded_weights`, where the scores allow it, or `online_weights`.
-        block: the number of queries and of keys in a block; `block_size` if left out.
+    The weights are `bounded_weights`, where the scores allow it, or `online_weights`.
     """
     xp = inputs.xp
     queries = inputs.query.shape[-2]
@@ -240,11 +238,7 @@ def differentiate(
 ) -> tuple[Array, Array, Array, Array | None]:
     """Return the gradients of query, key, value and a float mask, each in the shape of its array.
 
-    Heads that share an array add to the same gradient.
-
-    Args:
-        grad_output: (..., m, d_v) gradient with respect to the output.
-        block: the number of queries and of keys in a block; the default depends on the device.
+    `grad_output` has the shape of the output. Heads that share an array add to the same gradient.
     """
     xp = inputs.xp
     queries = inputs.query.shape[-2]
@@ -278,13 +272,9 @@ def _add_gradients(
     buffer: Array,
     ones: Array,
 ) -> None:
-    """Add what some queries of a head contribute to the head's gradients.
+    """Add what the (b, d_v) gradients of some queries' output contribute to the head's gradients.
 
-    Args:
-        grad_output: (b, d_v) gradient of the output of these queries.
-        gradients: of query, key, value and, if there is one, a float mask; changed in place.
-        buffer: memory for the scores of a block, as in `_sum_rows`.
-        ones: a column of ones, as in `_sum_rows`.
+    These are of query, key, value and, if there is one, a float mask.
     """
     xp = head.xp
     transpose = xp.matrix_transpose

@@ -38,11 +38,7 @@ class Method(Enum):
 
 
 def attend(inputs: Inputs, formula: Callable[[Inputs], Array]) -> Array:
-    """Return the (..., m, d_v) output by the fastest method for the inputs.
-
-    Args:
-        formula: computes the output from all scores at once, where blocks are not used.
-    """
+    """Return the (..., m, d_v) output, by the formula where blocks are not used."""
     method = select_method(inputs, check_and_measure(inputs))
     if method is Method.FORMULA:
         return formula(inputs)
@@ -54,12 +50,7 @@ def attend(inputs: Inputs, formula: Callable[[Inputs], Array]) -> Array:
 def differentiate(
     inputs: Inputs, grad_output: Array, formula: Callable[[Inputs], Gradients]
 ) -> Gradients:
-    """Return the gradients of query, key, value and a float mask.
-
-    Args:
-        grad_output: (..., m, d_v) gradient with respect to the output.
-        formula: computes the gradients from all scores at once, where blocks are not used.
-    """
+    """Return the gradients from that of the (..., m, d_v) output, likewise."""
     if select_method(inputs, check_and_measure(inputs)) is Method.FORMULA:
         return formula(inputs)
     with ignoring_overflow():

@@ -132,16 +132,11 @@ def public_functions() -> Iterator[tuple[str, Callable[..., Any]]]:
             if inspect.isfunction(member):
                 yield name, WITHOUT_CHECKS.get(member, member)
             elif inspect.isclass(member) and is_dataclass(member):
-                yield from public_methods(name, member)
-
-
-def public_methods(class_name: str, cls: type) -> Iterator[tuple[str, Callable[..., Any]]]:
-    """Yield the public methods of a class; `__call__` gets the name of the class."""
-    for name, method in inspect.getmembers(cls, inspect.isfunction):
-        if name == "__call__":
-            yield class_name, method
-        elif not name.startswith("_"):
-            yield f"{class_name}.{name}", method
+                for method_name, method in inspect.getmembers(member, inspect.isfunction):
+                    if method_name == "__call__":
+                        yield name, method
+                    elif not method_name.startswith("_"):
+                        yield f"{name}.{method_name}", method
 
 
 def recorded_arguments(bound: inspect.BoundArguments) -> dict[str, Any]:

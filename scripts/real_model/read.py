@@ -49,10 +49,7 @@ it.</p>
 
 
 def main():
-    """Run the model on the text of the command line, print its results and write the page.
-
-    The arguments are the text, the path of the page, and optionally the path of a model.
-    """
+    """Run the model; the arguments are the text, the page and optionally the model's path."""
     text, page, *model_paths = sys.argv[1:]
     try:
         model, tokenizer = read_gguf(model_paths[0] if model_paths else weights_file())
@@ -69,7 +66,8 @@ def main():
     print("tokens:", " | ".join(token_names))
     print("next:", ", ".join(f"{word.strip()!r} {number:.3f}" for word, number in next_words))
     for kind, scores in scores_by_kind.items():
-        print(f"{kind}:", list_strongest_heads(scores))
+        for head in heads.strongest_heads(scores, LISTED_HEADS):
+            print(f"{kind}: layer {head.layer} head {head.head} {scores[head]:.3f}")
     html_page = write_html(text, token_names, next_words, weights, scores_by_kind)
     Path(page).write_text(html_page, encoding="utf-8")
     print("all heads:", page)
@@ -84,21 +82,8 @@ def most_likely_words(tokenizer, logits):
     ]
 
 
-def list_strongest_heads(scores):
-    """Return the heads with the largest scores as text."""
-    return ", ".join(
-        f"layer {head.layer} head {head.head} {scores[head]:.3f}"
-        for head in heads.strongest_heads(scores, LISTED_HEADS)
-    )
-
-
 def scores_of_heads(model, weights, token_names):
-    """Return how much each head is of each kind that the text is long enough to tell.
-
-    Returns:
-        For each kind of head, the (layers, h) scores from 0 to 1. Induction is measured on random
-        tokens that repeat, and the other kinds on the text.
-    """
+    """Return (layers, h) scores of each kind of head that the text is long enough to tell."""
     repeated = heads.repeated_sequence(model, min(REPEATED_LENGTH, model.context // 2), seed=0)
     repeated_weights = heads.attention_weights(model.run(repeated))
     scores = {"induction, on random tokens": heads.induction_score(repeated_weights)}

@@ -57,19 +57,6 @@ def test_mask_replaces_causal_mask(model, tokens):
             np.testing.assert_allclose(np.sum(weights, axis=-1), 1, rtol=1e-5)
 
 
-def test_replacing_a_head_changes_only_later_steps(model, tokens):
-    def without_head_2_of_layer_1(layer, heads):
-        is_kept = np.arange(tiny.HEADS) != 2
-        return heads * is_kept[:, None, None] if layer == 1 else heads
-
-    original = list(model.run(tokens))
-    ablated = list(model.run(tokens, replace_heads=without_head_2_of_layer_1))
-    np.testing.assert_array_equal(ablated[0].hidden, original[0].hidden)
-    np.testing.assert_array_equal(ablated[1].attention.output, original[1].attention.output)
-    assert np.abs(ablated[1].hidden - original[1].hidden).max() > 1e-3
-    assert np.abs(ablated[2].attention.weights - original[2].attention.weights).max() > 1e-3
-
-
 @pytest.mark.parametrize(
     ("tokens", "message"),
     [
@@ -137,21 +124,12 @@ def test_missing_module_is_an_error_that_names_the_extra(gguf, monkeypatch, modu
     assert module in str(error.value)
 
 
-def assert_content_is_refused(folder, content):
-    path = folder / "other.gguf"
-    path.write_bytes(content)
+@pytest.mark.parametrize("end", [0, 10, 1000, -100])
+def test_truncated_files_are_refused(gguf, tmp_path, end):
+    path = tmp_path / "other.gguf"
+    path.write_bytes(gguf.read_bytes()[:end])
     with pytest.raises(ValueError, match="expected a GGUF file of the Llama family: "):
         read_gguf(path)
-
-
-@pytest.mark.parametrize("content", [b"", b"PK"])
-def test_files_of_other_formats_are_refused(tmp_path, content):
-    assert_content_is_refused(tmp_path, content)
-
-
-@pytest.mark.parametrize("end", [10, 1000, -100])
-def test_truncated_files_are_refused(gguf, tmp_path, end):
-    assert_content_is_refused(tmp_path, gguf.read_bytes()[:end])
 
 
 def test_layers_weights_and_logits_equal_transformers(torch, gguf, model, tokens):
