@@ -226,20 +226,16 @@ def to_displayable(name: str, array: Array) -> np.ndarray:
     except (BufferError, RuntimeError) as error:  # PyTorch does not export every tensor
         raise TypeError(f"{name} cannot be copied to NumPy: {error}") from None
     if host_array.dtype == object and all(isinstance(value, Real) for value in host_array.flat):
-        return _as_floats(name, host_array)
+        try:  # NumPy stores integers beyond 64 bits as objects
+            return host_array.astype(float)
+        except OverflowError:
+            maximum = f"{np.finfo(float).max:.2g}"
+            raise ValueError(
+                f"{name} holds an integer beyond float64; expected at most {maximum}"
+            ) from None
     if host_array.dtype.kind not in "biuf":
         raise TypeError(f"{name} has dtype {host_array.dtype}; expected real numbers or booleans")
     return host_array
-
-
-def _as_floats(name: str, array: np.ndarray) -> np.ndarray:
-    """Convert an array of objects to float64; NumPy stores integers beyond 64 bits as objects."""
-    try:
-        return array.astype(float)
-    except OverflowError:
-        raise ValueError(
-            f"{name} holds an integer beyond float64; expected at most {np.finfo(float).max:.2g}"
-        ) from None
 
 
 def backend(name: str) -> ModuleType:

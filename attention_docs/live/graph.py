@@ -31,14 +31,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from attention_docs import examples
+from attention_docs.live import literals
 from attention_docs.live.guards import FirstInvalid, Refusal, find_refusal
 from attention_docs.live.library import Node, Read, RecordedArray
-from attention_docs.live.literals import (
-    LiteralPosition,
-    check_literal,
-    find_literal,
-    shared_literals,
-)
 from attention_docs.live.recording import Recording, record, recorded_names
 from attention_docs.live.scopes import Scope
 
@@ -59,7 +54,7 @@ def graph(name: str) -> dict[str, Any]:
         return results_graph(name)
     pruned = PrunedGraph(name, record(name))
     for node, literal_name in pruned.literal_names.items():
-        check_literal(name, literal_name, pruned.nodes[node].literal)
+        literals.check_literal(name, literal_name, pruned.nodes[node].literal)
     return pruned.as_json()
 
 
@@ -117,7 +112,7 @@ class PrunedGraph:
         reason, other literals that are steps, and arrays that an iteration replaces, compute the
         same as no other node.
         """
-        position = find_literal(node.literal)
+        position = literals.find_literal(node.literal)
         if position in self.editable_literals:
             return position
         is_literal_step = node.operation == "asarray" and index in self.step_nodes
@@ -137,11 +132,13 @@ class PrunedGraph:
         return {old.node for old, _ in self.recording.state_updates}
 
     @cached_property
-    def editable_literals(self) -> set[LiteralPosition | None]:
+    def editable_literals(self) -> set[literals.LiteralPosition | None]:
         """The positions of the literals that are steps, or that other examples compute with too."""
         tape_nodes = self.recording.tape.nodes
-        step_literals = {find_literal(tape_nodes[index].literal) for index in self.step_nodes}
-        return (step_literals | set(shared_literals())) - {None}
+        step_literals = {
+            literals.find_literal(tape_nodes[index].literal) for index in self.step_nodes
+        }
+        return (step_literals | set(literals.shared_literals())) - {None}
 
     @cached_property
     def steps(self) -> dict[str, int]:
@@ -176,8 +173,8 @@ class PrunedGraph:
     @cached_property
     def shared(self) -> dict[str, int]:
         """The nodes of the literals that other examples compute with too, by name."""
-        names = shared_literals()
-        positions = [find_literal(node.literal) for node in self.recording.tape.nodes]
+        names = literals.shared_literals()
+        positions = [literals.find_literal(node.literal) for node in self.recording.tape.nodes]
         return {
             names[position]: self.representative[index]
             for index, position in enumerate(positions)
@@ -269,7 +266,8 @@ class PrunedGraph:
             "constants": {
                 name: position.code
                 for node, name in self.literal_names.items()
-                if node in self.new_index and (position := find_literal(self.nodes[node].literal))
+                if node in self.new_index
+                and (position := literals.find_literal(self.nodes[node].literal))
             },
             **(
                 {"carried": state_updates, "formulas": examples.load(self.name).FORMULAS}

@@ -102,11 +102,6 @@ class Tape:
         self.reads: list[Read] = []
         self.xp = Namespace(self)
 
-    @property
-    def has_flipped_answer(self) -> bool:
-        """Whether the answer of a read was flipped, so that later values may contradict it."""
-        return self.flipped_read is not None and len(self.reads) > self.flipped_read
-
     def record(
         self, value: Any, operation: str, *inputs: int, **attributes: Any
     ) -> "RecordedArray":
@@ -378,7 +373,9 @@ class Namespace(ModuleType):
         They are not recorded, because their number depends on the values. If an answer was flipped
         to reach the error, there may be no true element, and the first element takes its place.
         """
-        if self._tape.has_flipped_answer and not np.any(array.value):
+        flipped_read = self._tape.flipped_read
+        is_flipped = flipped_read is not None and len(self._tape.reads) > flipped_read
+        if is_flipped and not np.any(array.value):
             return tuple(np.zeros(1, dtype=int) for _ in array.shape)
         indices: tuple[np.ndarray, ...] = np.nonzero(array.value)
         return indices

@@ -7,11 +7,6 @@ import numpy as np
 import pytest
 
 from attention_docs import arrays
-from attention_docs.arrays import (
-    dtype_kind,
-    dtype_name,
-    to_numpy,
-)
 from attention_docs.kernels import blockwise, bounds, exponential
 
 
@@ -73,22 +68,22 @@ def test_full_range_exp_may_overwrite_its_argument(dtype):
     ],
 )
 def test_dtype_kind(xp, dtype, kind):
-    assert dtype_kind(xp, getattr(xp, dtype)) == kind
+    assert arrays.dtype_kind(xp, getattr(xp, dtype)) == kind
 
 
 def test_dtype_name_ignores_library_and_byte_order(xp):
-    assert dtype_name(xp.asarray([1.0], dtype=xp.float32).dtype) == "float32"
-    assert dtype_name(np.dtype(">f4")) == "float32"
+    assert arrays.dtype_name(xp.asarray([1.0], dtype=xp.float32).dtype) == "float32"
+    assert arrays.dtype_name(np.dtype(">f4")) == "float32"
 
 
 def test_to_numpy_accepts_every_library(xp):
-    host = to_numpy(xp.asarray([1.0, 2.0]))
+    host = arrays.to_numpy(xp.asarray([1.0, 2.0]))
     assert type(host) is np.ndarray
     np.testing.assert_array_equal(host, [1.0, 2.0])
 
 
 def test_to_numpy_accepts_scalars():
-    assert to_numpy(2.5) == np.asarray(2.5)
+    assert arrays.to_numpy(2.5) == np.asarray(2.5)
 
 
 def test_to_numpy_fetches_cupy_arrays(monkeypatch):
@@ -97,7 +92,7 @@ def test_to_numpy_fetches_cupy_arrays(monkeypatch):
             return np.ones(2)
 
     monkeypatch.setattr(arrays, "is_array_api_obj", lambda array: isinstance(array, OnDevice))
-    np.testing.assert_array_equal(to_numpy(OnDevice()), np.ones(2))
+    np.testing.assert_array_equal(arrays.to_numpy(OnDevice()), np.ones(2))
 
 
 def test_unknown_backend_is_refused():

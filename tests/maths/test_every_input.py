@@ -19,18 +19,7 @@ from hypothesis import strategies as st
 
 import attention_docs
 from attention_docs import examples, render
-from attention_docs.render.figures import (
-    Axis,
-    Panel,
-    Points,
-    Series,
-    figure,
-    line_chart,
-    lines_panel,
-    matrix_panel,
-    scatter_2d,
-    scatter_3d,
-)
+from attention_docs.render import figures
 
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 # The tolerance of a result by the dtype of the arrays of the call.
@@ -316,22 +305,24 @@ def printed_text(**arguments):
 
 
 def chart_of(x, y):
-    axis = Axis("x", (0, 1))
-    return line_chart("Chart", axis, axis, [Series("line", x, y, points=True)])
+    axis = figures.Axis("x", (0, 1))
+    return figures.line_chart("Chart", axis, axis, [figures.Series("line", x, y, points=True)])
 
 
 def panel_of_lines(weights, tokens, keys, query):
-    return figure(lines_panel(weights, tokens, keys, query=query, heading="Heading"), "Lines")
+    return figures.figure(
+        figures.lines_panel(weights, tokens, keys, query=query, heading="Heading"), "Lines"
+    )
 
 
 def plane_of(coordinates, labels):
-    points = Points("coordinates", coordinates, labels, "query")
-    return figure(scatter_2d("Scatter", "xy", [points], (1, 1)), "Scatter")
+    points = figures.Points("coordinates", coordinates, labels, "query")
+    return figures.figure(figures.scatter_2d("Scatter", "xy", [points], (1, 1)), "Scatter")
 
 
 def scatter_of(coordinates, labels):
-    points = Points("coordinates", coordinates, labels, "query")
-    return scatter_3d("Scatter", "xyz", [points], (1, 1, 1))
+    points = figures.Points("coordinates", coordinates, labels, "query")
+    return figures.scatter_3d("Scatter", "xyz", [points], (1, 1, 1))
 
 
 def draw_product(draw):
@@ -449,7 +440,7 @@ SPECIFICATIONS = {
     "show": Specification(lambda draw: draw_matrix(draw, "result"), printed_text),
     "heatmap": Specification(draw_matrix, render.heatmap),
     "matrix_panel": Specification(
-        lambda draw: {**draw_matrix(draw), "numbers": False}, matrix_panel, fixed=("numbers",)
+        lambda draw: {**draw_matrix(draw), "numbers": False}, figures.matrix_panel, fixed=("numbers",)
     ),
     "product_figure": Specification(draw_product, render.product_figure),
     "attention_lines": Specification(draw_lines, render.attention_lines, fixed=("tokens", "keys")),
@@ -532,7 +523,7 @@ def tolerance_of(arguments):
 
 
 def assert_close(result, expected, tolerance):
-    if isinstance(result, str | Panel):
+    if isinstance(result, str | figures.Panel):
         assert result == expected
     elif isinstance(result, tuple | list):
         for item, expected_item in zip(result, expected, strict=True):

@@ -6,16 +6,9 @@ import numpy as np
 import pytest
 
 from attention_docs.lookup import load_results
-from attention_docs.model import antecedents, heads
+from attention_docs.model import antecedents, heads, record
 from attention_docs.model.gguf_file import read_gguf
 from attention_docs.model.heads import Head
-from attention_docs.model.record import (
-    noun_positions,
-    output_replacement,
-    record,
-    unpack_percents,
-    weights_file,
-)
 from attention_docs.model.sampling import continue_greedily, next_token_probabilities
 from tests.model import tiny
 
@@ -77,13 +70,13 @@ def test_held_out_frames_share_no_word_with_selection_frames():
 
 def test_positions_of_noun_decode_to_it(tokenizer):
     tokens = tokenizer.encode("The cats saw dogs")
-    positions = noun_positions(tokenizer, tokens, "cats")
+    positions = record.noun_positions(tokenizer, tokens, "cats")
     assert tokenizer.decode([tokens[position] for position in positions]) == " cats"
 
 
 def test_positions_of_missing_noun_raise(tokenizer):
     with pytest.raises(ValueError, match="no tokens of 'birds'"):
-        noun_positions(tokenizer, tokenizer.encode("The cats saw dogs"), "birds")
+        record.noun_positions(tokenizer, tokenizer.encode("The cats saw dogs"), "birds")
 
 
 def test_greedy_continuation_with_cache_equals_argmax_without_cache(model, tokenizer):
@@ -101,7 +94,7 @@ def test_zeroed_head_equals_zeroed_output_projection(model, tokenizer):
     W_O[zeroed.head * tiny.D_K : (zeroed.head + 1) * tiny.D_K] = 0
     layers[zeroed.layer] = layers[zeroed.layer]._replace(W_O=W_O)
     expected = model._replace(layers=layers).logits(tokens)
-    logits = model.logits(tokens, replace_heads=output_replacement(zeroed, 0.0))
+    logits = model.logits(tokens, replace_heads=record.output_replacement(zeroed, 0.0))
     np.testing.assert_allclose(logits, expected, atol=1e-5)
 
 
@@ -124,10 +117,10 @@ def test_sampling_renormalises_the_kept_tokens(options, expected):
 @pytest.mark.thorough
 def test_real_model_measurements_equal_the_record():
     try:
-        path = weights_file()
+        path = record.weights_file()
     except FileNotFoundError as error:
         pytest.skip(str(error))
-    assert_close(record(*read_gguf(path)), load_results("real_model"), "record")
+    assert_close(record.record(*read_gguf(path)), load_results("real_model"), "record")
 
 
 def assert_close(measured, expected, where):
@@ -140,7 +133,7 @@ def assert_close(measured, expected, where):
         for index, pair in enumerate(zip(measured, expected, strict=True)):
             assert_close(*pair, f"{where}.{index}")
     elif ".percent." in where:
-        rows = zip(unpack_percents(measured), unpack_percents(expected), strict=True)
+        rows = zip(record.unpack_percents(measured), record.unpack_percents(expected), strict=True)
         for row, recorded in rows:
             assert row == pytest.approx(recorded, abs=1), where
     elif isinstance(measured, float | int) and not isinstance(measured, bool):

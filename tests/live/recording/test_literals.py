@@ -7,15 +7,8 @@ import pytest
 
 from attention_docs import examples
 from attention_docs.examples import self_attention
+from attention_docs.live import literals
 from attention_docs.live.graph import graph
-from attention_docs.live.literals import (
-    LiteralError,
-    LiteralPosition,
-    lists_in_constants,
-    rewritten_literals,
-    shared_literals,
-    statements,
-)
 from attention_docs.live.recording import record
 
 CODE = """
@@ -47,7 +40,13 @@ def write_example(tmp_path, monkeypatch):
 
 
 def clear_caches():
-    for function in (examples.load, record, shared_literals, lists_in_constants, statements):
+    for function in (
+        examples.load,
+        record,
+        literals.shared_literals,
+        literals.lists_in_constants,
+        literals.statements,
+    ):
         function.cache_clear()
 
 
@@ -65,14 +64,18 @@ def clear_caches():
 )
 def test_literal_used_as_scalar_is_refused(write_example, result, constant):
     write_example(result, constant)
-    with pytest.raises(LiteralError, match="example 'temporary': the literal X of temporary"):
+    with pytest.raises(
+        literals.LiteralError, match="example 'temporary': the literal X of temporary"
+    ):
         graph("temporary")
 
 
 def test_input_that_is_no_constant_is_refused(write_example):
     array_without_constant = "xp.asarray([3.0, 4.0])"
     write_example(f"(y := {array_without_constant}), 'sum': x + y")
-    with pytest.raises(LiteralError, match="example 'temporary': a reader could edit 'y', which"):
+    with pytest.raises(
+        literals.LiteralError, match="example 'temporary': a reader could edit 'y', which"
+    ):
         graph("temporary")
 
 
@@ -80,8 +83,8 @@ def test_rewritten_literals_reach_importers_and_are_restored():
     # `permutation` imports X from `self_attention`.
     original_x = examples.steps("permutation")["X"]
     original_namespace = vars(self_attention).copy()
-    third_row = LiteralPosition("self_attention", "X", (2,))
-    with rewritten_literals("permutation", {third_row: [5, 6, 7, 8]}):
+    third_row = literals.LiteralPosition("self_attention", "X", (2,))
+    with literals.rewritten_literals("permutation", {third_row: [5, 6, 7, 8]}):
         np.testing.assert_array_equal(examples.steps("permutation")["X"][2], [5, 6, 7, 8])
     np.testing.assert_array_equal(examples.steps("permutation")["X"], original_x)
     for name, value in original_namespace.items():
