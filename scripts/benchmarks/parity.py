@@ -7,6 +7,7 @@ which has 64 bits of precision on x86 and 53 on some other machines.
 import importlib
 import importlib.util
 
+import ml_dtypes
 import numpy as np
 
 import results
@@ -69,14 +70,7 @@ def largest_error(output, exact):
 
 
 def round_to(array, dtype):
-    if dtype != "bfloat16":
-        return array.astype(dtype).astype("float64")
-    # bfloat16 is the upper half of float32. Adding almost half of its last digit, and a bit more if
-    # that digit is odd, rounds to the nearest, and to even between two.
-    bits = array.astype("float32").view("uint32")
-    last_digit = bits >> 16 & 1
-    upper_half = (bits + 0x7FFF + last_digit) & np.uint32(0xFFFF0000)
-    return upper_half.view("float32").astype("float64")
+    return array.astype(ml_dtypes.bfloat16 if dtype == "bfloat16" else dtype).astype("float64")
 
 
 def formula(query, key, value, is_causal=False, window=None, enable_gqa=False, scale=None):
@@ -99,9 +93,7 @@ def our_output(library, dtype, arrays, options):
     if library == "cupy" and not xp.cuda.is_available():
         return NOT_MEASURED
     if dtype == "bfloat16" and supports_ml_dtypes(xp):
-        if importlib.util.find_spec("ml_dtypes") is None:
-            return NOT_MEASURED
-        xp_dtype = importlib.import_module("ml_dtypes").bfloat16
+        xp_dtype = ml_dtypes.bfloat16
     elif hasattr(xp, dtype):
         xp_dtype = getattr(xp, dtype)
     else:

@@ -38,12 +38,6 @@ def test_first_of_word_scores_tokens_two_or_more_after_the_first():
     np.testing.assert_allclose(heads.first_of_word_score(WEIGHTS, starts), [0, 0, 1 / 2])
 
 
-def test_first_of_word_does_not_score_the_first_word():
-    starts = [0, 0, 0, 3, 4, 5, 6, 7]
-    with pytest.raises(ValueError, match="no later word of three tokens"):
-        heads.first_of_word_score(WEIGHTS, starts)
-
-
 each_frames = pytest.mark.parametrize(
     "frames",
     [antecedents.SELECTION_FRAMES, antecedents.HELD_OUT_FRAMES],
