@@ -96,22 +96,6 @@ def needs(item, library):
     return fixture in item.fixturenames or parameters.get("xp") == library
 
 
-def pytest_terminal_summary(terminalreporter, config):
-    """Print how many examples agree with independent computations; with -v, print details."""
-    comparisons = [
-        value
-        for report in terminalreporter.getreports("passed")
-        for name, value in report.user_properties
-        if name == "compared"
-    ]
-    if comparisons:
-        message = f"{len(comparisons)} examples agree with independent computations"
-        terminalreporter.write_line(message)
-    if config.get_verbosity() > 0:
-        for comparison in sorted(comparisons):
-            terminalreporter.write_line(f"  {comparison}")
-
-
 def is_slow(item):
     """Whether --quick deselects a test: it has a mark that says so, or needs the npm packages."""
     marks = {mark.name for mark in item.iter_markers()}

@@ -243,7 +243,9 @@ def first_sentence_steps(run):
 
 def ablation_steps(weights):
     """Return the words predicted after both sentences by the whole model and without each head."""
-    ablations = with_heads_ablated(weights)
+    # Without the output matrix of a head, the block lacks what the head adds.
+    without_head = [{**weights, f"W_O_{i}": 0 * weights[f"W_O_{i}"]} for i in (1, 2)]
+    ablations = [weights, *without_head]
     after_they = numpy.stack(
         [softmax(run_on_both_sentences(ablated).logits[:, -1]) for ablated in ablations], axis=1
     )
@@ -282,11 +284,8 @@ def checkpoints(model, seed):
     batch = sentences_batch()
     initial_weights = model.initial_weights(seed, DEVIATION)
 
-    def whole_batch(_):
-        """Return all sentences: no step draws a part of them, so the seed of `train` is unused."""
-        return batch
-
-    training = train(model, initial_weights, whole_batch, RATE, seed=0, decay=DECAY)
+    # Each step takes all sentences and draws none, so the seed is unused.
+    training = train(model, initial_weights, lambda _: batch, RATE, seed=0, decay=DECAY)
     return list(islice(training, 0, STEPS + 1, STEPS_PER_CHECKPOINT))
 
 
@@ -306,13 +305,3 @@ def run_on_both_sentences(weights):
     """Run the model on "birds pass boats because they" and "boats pass birds because they"."""
     words = numpy.array([word_indices(WORDS), word_indices(SWAPPED)])
     return MODEL.run(weights, one_hot(words, len(VOCABULARY)))
-
-
-def with_heads_ablated(weights):
-    """Return the weights unchanged, with W_O of head 1 set to zero, and with W_O of head 2."""
-
-    def without_head(i):
-        """Return the weights with the output matrix of head i set to zero."""
-        return {**weights, f"W_O_{i}": 0 * weights[f"W_O_{i}"]}
-
-    return [weights, without_head(1), without_head(2)]
