@@ -53,11 +53,11 @@ def steps(xp=numpy):
     """Compute softmax(Q K^T / sqrt(d_k)) V step by step, with the queries and keys of head 1."""
     matrices = course.given_matrices(xp)
     x = matrices["X"]
-    q, k, v = course.project(matrices, x, head=1)
-    scores = q @ k.T
+    q, k, v = course.project(matrices, x, head=1)  # (5, 3), (5, 3), (5, 4)
+    scores = q @ k.T  # (5, 5)
     scaled = scores / k.shape[1] ** 0.5
     exponentials = xp.exp(scaled)
-    sums = xp.sum(exponentials, axis=1)
+    sums = xp.sum(exponentials, axis=1)  # (5,)
     weights = exponentials / sums[:, None]
     return {
         "X": x,

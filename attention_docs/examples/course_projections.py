@@ -52,8 +52,8 @@ def steps(xp=numpy):
     matrices = course.given_matrices(xp)
     x = matrices["X"]
     w_q, w_k, w_v = matrices["W_Q_1"], matrices["W_K_1"], matrices["W_V"]
-    q, k, v = x @ w_q, x @ w_k, x @ w_v
-    scores = q @ k.T
+    q, k, v = x @ w_q, x @ w_k, x @ w_v  # (5, 3), (5, 3), (5, 4)
+    scores = q @ k.T  # (5, 5)
     weights = softmax(scores)
     return {
         "X": x,

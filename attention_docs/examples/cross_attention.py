@@ -40,7 +40,7 @@ def steps(xp=numpy):
     """Return the steps of attention, with queries from `X_q` and keys and values from `X_kv`."""
     x_q, x_kv = (xp.asarray(tokens, dtype=xp.float64) for tokens in (X_q, X_kv))
     w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))
-    q, k, v = x_q @ w_q, x_kv @ w_k, x_kv @ w_v
+    q, k, v = x_q @ w_q, x_kv @ w_k, x_kv @ w_v  # (2, 2), (3, 2), (3, 2)
     attention = attention_steps(q, k, v)
     return {
         "X_q": x_q,

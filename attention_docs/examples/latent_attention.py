@@ -99,7 +99,7 @@ def steps(xp=numpy):
     positions, last_position = xp.arange(len(X), dtype=xp.float64), xp.asarray([LAST])
     latents, keys_unrotated = x @ w_down, x @ w_k_rotary
     keys_rotary = rotary(keys_unrotated, positions, BASE)
-    cache = xp.concat([latents, keys_rotary], axis=1)
+    cache = xp.concat([latents, keys_rotary], axis=1)  # (5, 3 + 2)
     head_1 = head_steps(xp, x[-1:, :], cache, (W_UP_K, W_UP_V, W_Q, W_Q_ROTARY))
     head_2 = head_steps(xp, x[-1:, :], cache, (W_UP_K_2, W_UP_V_2, W_Q_2, W_Q_ROTARY_2))
     absorbed_query = xp.concat([head_1["query_absorbed"], head_1["query_rotary"]], axis=1)
@@ -128,17 +128,17 @@ def head_steps(xp, last_token, cache, matrices):
     w_up_k, w_up_v, w_q, w_q_rotary = (xp.asarray(rows, dtype=xp.float64) for rows in matrices)
     latent_features = w_up_k.shape[0]
     latents, keys_rotary = cache[:, :latent_features], cache[:, latent_features:]
-    query, query_unrotated = last_token @ w_q, last_token @ w_q_rotary
+    query, query_unrotated = last_token @ w_q, last_token @ w_q_rotary  # (1, 6), (1, 2)
     query_rotary = rotary(query_unrotated, xp.asarray([LAST]), BASE)
 
-    keys, values = latents @ w_up_k, latents @ w_up_v
-    query_with_rotary = xp.concat([query, query_rotary], axis=1)
-    keys_with_rotary = xp.concat([keys, keys_rotary], axis=1)
+    keys, values = latents @ w_up_k, latents @ w_up_v  # (5, 6), (5, 7)
+    query_with_rotary = xp.concat([query, query_rotary], axis=1)  # (1, 8)
+    keys_with_rotary = xp.concat([keys, keys_rotary], axis=1)  # (5, 8)
     over_keys = attention_steps(query_with_rotary, keys_with_rotary, values)
 
     # W_up_K and W_up_V move from the keys and values to the query and the output.
-    query_absorbed = query @ w_up_k.T
-    absorbed_with_rotary = xp.concat([query_absorbed, query_rotary], axis=1)
+    query_absorbed = query @ w_up_k.T  # (1, 3)
+    absorbed_with_rotary = xp.concat([query_absorbed, query_rotary], axis=1)  # (1, 5)
     # The scores are the same, so the scale comes from the query that is not absorbed.
     scale = query_with_rotary.shape[1] ** -0.5
     over_latents = attention_steps(absorbed_with_rotary, cache, latents, scale=scale)

@@ -37,9 +37,9 @@ LABELS = {
 
 def steps(xp=numpy):
     """Return the steps of attention, with queries, keys and values from the tokens `X`."""
-    x = xp.asarray(X, dtype=xp.float64)
+    x = xp.asarray(X, dtype=xp.float64)  # (3, 4)
     w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))
-    q, k, v = x @ w_q, x @ w_k, x @ w_v
+    q, k, v = x @ w_q, x @ w_k, x @ w_v  # (3, 2) each
     attention = attention_steps(q, k, v)
     return {
         "X": x,
