@@ -1,9 +1,10 @@
 """Compare the steps of each example with an independent computation.
 
 An independent computation is a function from the literals of an example to some of its steps, by
-slow loops, closed forms or counting, and without the package. It is called twice: with the literals
-as committed, and with all of them perturbed by random amounts. So a function that returns the
-committed digits, or takes its steps from the example, disagrees.
+slow loops, closed forms or counting, and without the package, of which `trained` alone gives it the
+weights of trained models. It is called twice: with the literals as committed, and with all of them
+perturbed by random amounts. So a function that returns the committed digits, or takes its steps
+from the example, disagrees.
 """
 
 import contextlib
