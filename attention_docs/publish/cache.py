@@ -18,12 +18,6 @@ class Cache:
 
     Args:
         version: what all results depend on, in addition to their keys.
-
-    >>> import tempfile
-    >>> cache = Cache(Path(tempfile.mkdtemp()), "version 1")
-    >>> cache["question"] = "answer"
-    >>> cache["question"], "question" in cache.with_version("more")
-    ('answer', False)
     """
 
     def __init__(self, folder: Path, *version: bytes | str) -> None:

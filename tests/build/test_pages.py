@@ -110,23 +110,15 @@ sys.exit(pytest.main(["docs/mechanisms/layer_in_pytorch.md", "-q", "-rs", *sys.a
 """
 
 
-def run_page_without_torch(*options):
-    command = [sys.executable, "-c", RUN_PAGE_WITHOUT_TORCH, "-p", "no:cacheprovider", *options]
-    environment = environment_of_an_inner_pytest()
-    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8")
-
-
-@pytest.mark.thorough
-def test_pytorch_blocks_are_skipped_without_pytorch():
-    process = run_page_without_torch()
-    assert process.returncode == 0, process.stdout
-    assert "PyTorch is missing" in process.stdout
-    assert "import of torch halted" not in process.stdout
-
-
 @pytest.mark.thorough
 def test_pytorch_blocks_fail_without_pytorch_if_it_is_required():
-    process = run_page_without_torch("--torch")
+    process = subprocess.run(
+        [sys.executable, "-c", RUN_PAGE_WITHOUT_TORCH, "-p", "no:cacheprovider", "--torch"],
+        cwd=ROOT,
+        env=environment_of_an_inner_pytest(),
+        capture_output=True,
+        encoding="utf-8",
+    )
     assert process.returncode == 1, process.stdout
     assert "PyTorch is missing" not in process.stdout
     assert "import of torch halted" in process.stdout

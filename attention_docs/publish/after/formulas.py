@@ -65,11 +65,7 @@ def parse_pending(pending: re.Match[str]) -> Formula:
 
 
 def formulas(page: str) -> list[Formula]:
-    r"""List the formulas and segments of a page that KaTeX has to typeset.
-
-    >>> formulas(r'<p><span class="arithmatex">\(n &lt; m^2\)</span></p>')
-    [Formula(tex='n < m^2', display=False, wrapper=('', ''))]
-    """
+    """List the formulas and segments of a page that KaTeX has to typeset."""
     return [
         segment
         for pending in PENDING.finditer(page)

@@ -75,11 +75,7 @@ def remove_unused(site: Path, pages: Mapping[str, str]) -> dict[str, str]:
 
 
 def names_in(pages: Iterable[str]) -> set[str]:
-    """Collect the classes, ids and theme colours of pages.
-
-    >>> sorted(names_in(['<p class="note large" id="first">']))
-    ['first', 'large', 'note']
-    """
+    """Collect the classes, ids and theme colours of pages."""
     return {
         name
         for page in pages
@@ -93,10 +89,6 @@ def used_rules(style: str, names: set[str]) -> str:
     """Return the rules of a style sheet that an element with these classes and ids can match.
 
     In a list of selectors, those that cannot match are left out.
-
-    >>> style = ".a, .b { top: 0 } @media print { .b { top: 1px } } p:not(.b) { top: 2px }"
-    >>> used_rules(style, {"a"})
-    '.a{ top: 0 } p:not(.b) { top: 2px }'
     """
     used = ""
     for selectors, body in rules(COMMENT.sub("", style)):
@@ -116,11 +108,7 @@ def used_rules(style: str, names: set[str]) -> str:
 
 
 def rules(style: str) -> Iterator[tuple[str, str]]:
-    """Yield the selectors (or at-rule) and the body of each top-level rule.
-
-    >>> list(rules("a{top:0}@media print{b{top:1px}}"))
-    [('a', 'top:0'), ('@media print', 'b{top:1px}')]
-    """
+    """Yield the selectors (or at-rule) and the body of each top-level rule."""
     depth = 0  # the number of open braces
     rule_start = 0  # of the current top-level rule
     body_start = 0
@@ -137,11 +125,7 @@ def rules(style: str) -> Iterator[tuple[str, str]]:
 
 
 def remove_unused_variables(styles: list[str], used_elsewhere: Set[str]) -> list[str]:
-    """Remove the variables that no style sheet uses, unless `used_elsewhere` has their names.
-
-    >>> remove_unused_variables(["a{--x:1;--y:var(--x);top:var(--z)}", "b{--z:0}"], set())
-    ['a{top:var(--z)}', 'b{--z:0}']
-    """
+    """Remove the variables that no style sheet uses, unless `used_elsewhere` has their names."""
     used = used_elsewhere | {name for style in styles for name in USED_VARIABLE.findall(style)}
 
     remaining = [

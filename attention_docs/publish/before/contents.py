@@ -50,22 +50,6 @@ def contents(
 
     Args:
         page: the path of the page that shows the list.
-
-    >>> nav = [{"Chapters": [{"Scores": [{"The root": "scores/root.md"}]}, "end.md"]}]
-    >>> texts = {
-    ...     "scores/root.md": "---\\ndescription: Why it is the root.\\n---\\n# The root of d",
-    ...     "end.md": "---\\ndescription: What to read next.\\n---\\n# The end",
-    ... }
-    >>> page_files = {path: PageFile(path, text) for path, text in texts.items()}
-    >>> print(contents("Chapters", nav, page_files, "start/order.md"))
-    <BLANKLINE>
-    <details markdown="1"><summary>Scores</summary>
-    <BLANKLINE>
-    1. [The root](../scores/root.md)<br><span data-search-exclude>Why it is the root.</span>
-    <BLANKLINE>
-    </details>
-    <BLANKLINE>
-    1. [The end](../end.md)<br><span data-search-exclude>What to read next.</span>
     """
     items = section_items(section_title, nav)
     return "\n".join(list_lines(items, page_files, page, has_minutes=has_minutes))
@@ -131,13 +115,6 @@ def overview(section_title: str, nav: Nav, page_files: PageFiles, page: str) -> 
 
     The names come from the directives `::: name`, in the order of `nav` and of each page. Each name
     is described by the first paragraph of its docstring.
-
-    >>> softmax = PageFile("a.md", "::: attention_docs.softmax.softmax")
-    >>> table = overview("Reference", [{"Reference": ["a.md"]}], {"a.md": softmax}, "b/c.md")
-    >>> print(table.partition(" | Normalise")[0])
-    | name | in one line |
-    | --- | --- |
-    | [`softmax`](../a.md#attention_docs.softmax.softmax)
     """
     rows = ["| name | in one line |", "| --- | --- |"]
     for api_page in page_paths(section_items(section_title, nav)):
@@ -186,12 +163,7 @@ def progress(section_title: str, nav: Nav, page: str) -> str:
 
 
 def section_items(section_title: str, nav: Nav) -> Nav:
-    """Return the pages and nested sections of the first section with a title, as in `nav`.
-
-    >>> section_items("Nope", [{"Home": "index.md"}, {"Chapters": [{"Scores": ["root.md"]}]}])
-    Traceback (most recent call last):
-    LookupError: section 'Nope' is unknown; expected one of Chapters, Scores
-    """
+    """Return the pages and nested sections of the first section with a title, as in `nav`."""
     for title, items in sections(nav):
         if title == section_title:
             return items
@@ -226,12 +198,7 @@ def title_and_target(item: str | dict[str, Any]) -> tuple[str | None, Any]:
 
 
 def title_and_description(page_file: PageFile) -> tuple[str, str]:
-    """Return the title of a page, its first heading, and its description, from its front matter.
-
-    >>> title_and_description(PageFile("a.md", "# A title"))
-    Traceback (most recent call last):
-    LookupError: docs/a.md has no description
-    """
+    """Return the title of a page, its first heading, and its description, from its front matter."""
     title = TITLE.search(page_file.prose)
     description = page_file.settings.get("description")
     if not title:
@@ -242,14 +209,7 @@ def title_and_description(page_file: PageFile) -> tuple[str, str]:
 
 
 def summary(object_path: str) -> str:
-    """Return the first paragraph of an object's docstring, escaped for a table cell.
-
-    >>> summary("attention_docs.softmax.softmax")
-    'Normalise scores to weights that are not negative and sum to one.'
-    >>> summary("attention_docs.nope")
-    Traceback (most recent call last):
-    LookupError: 'attention_docs.nope' is not a name of the package
-    """
+    """Return the first paragraph of an object's docstring, escaped for a table cell."""
     try:
         docstring = inspect.getdoc(pkgutil.resolve_name(object_path))
     except (AttributeError, ImportError):

@@ -105,11 +105,7 @@ def dot_graph(chart: mermaid.Flowchart) -> str:
 
 
 def dot_label(lines: Iterable[str], alignment: str) -> str:
-    r"""Return lines of text as a label in DOT: `n` centres each, and `l` aligns it to the left.
-
-    >>> print(dot_label(["a < b", "c"], "l"))
-    "a &lt; b\lc\l"
-    """
+    """Return lines of text as a label in DOT: `n` centres each, and `l` aligns it to the left."""
     return '"' + "".join(f"{html.escape(line)}\\{alignment}" for line in lines) + '"'
 
 

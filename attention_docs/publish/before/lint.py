@@ -18,11 +18,7 @@ TITLE = re.compile(r"^# ", re.MULTILINE)
 
 
 def find_problems(markdown: str) -> Iterator[tuple[int, str]]:
-    """Yield the 0-based line and the message of each problem of a page.
-
-    >>> list(find_problems("# Title\\n\\n```ruby\\n1\\n```\\n"))
-    [(2, "unknown code language 'ruby'; expected console, mermaid or python")]
-    """
+    """Yield the 0-based line and the message of each problem of a page."""
     for block in CODE_OR_MATH.finditer(markdown):
         if block["fence"] and (problem := code_problem(block[0])):
             yield line_of(block), problem

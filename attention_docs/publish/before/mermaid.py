@@ -50,14 +50,7 @@ class Flowchart(NamedTuple):
 
 
 def parse(code: str) -> Flowchart:
-    """Parse a flowchart.
-
-    >>> chart = parse('graph LR\\naccTitle: T\\naccDescr: D\\nA["Keys"]:::key -->|"W_K"| B & C')
-    >>> chart.nodes["A"]
-    Node(lines=('Keys',), role='key')
-    >>> chart.edges[0]
-    Edge(tail='A', head='B', label=('W_K',), has_arrow=True)
-    """
+    """Parse a flowchart."""
     first_line, *lines = [line.strip() for line in code.strip().splitlines()]
     header = HEADER.fullmatch(first_line)
     if not header:

@@ -39,12 +39,6 @@ def program(markdown: str, heading: str) -> str:
     """Return the sessions of a section as one program, which prints what the sessions print.
 
     The title of the page is the comment in its first line.
-
-    >>> session = "```python\\n>>> x = 1\\n>>> x + 1\\n2\\n```\\n"
-    >>> print(program(f"# Sums\\n## In code\\n{session}", "In code"))
-    # Sums
-    x = 1
-    print(x + 1)
     """
     section = re.search(SECTION.format(re.escape(heading)), markdown, re.MULTILINE | re.DOTALL)
     sessions = [fence["code"] for fence in FENCE.finditer(section["text"])] if section else []

@@ -73,11 +73,6 @@ def resolve(markdown: str, macros: Macros, location: Callable[[int], str]) -> st
 
     Args:
         location: returns the location of a 0-based line, for error messages.
-
-    >>> from attention_docs import examples
-    >>> macros = {"val": lambda ref, context: value(ref, examples.steps, context, str)}
-    >>> resolve(r"The first weight is \\val{self_attention.weights[0,0]}.", macros, str)
-    'The first weight is <span data-val="self_attention.weights[0,0]">0.0287</span>.'
     """
     problems = []
 
@@ -133,11 +128,7 @@ def macros_in(markdown: str) -> Iterator[tuple[re.Match[str], Context]]:
 
 
 def formula_context(tex_before: str) -> Context:
-    r"""Return the context of a macro in a formula from the TeX before it.
-
-    >>> formula_context(r"$$ Q = ").name, formula_context(r"$$ \frac{").name
-    ('TOP', 'FORMULA')
-    """
+    """Return the context of a macro in a formula from the TeX before it."""
     # Inside `\frac{` or `\begin{cases}`, for example, a delimiter before the macro is still open.
     is_nested = any(tex_before.count(start) != tex_before.count(end) for start, end in DELIMITERS)
     is_displayed = tex_before.startswith("$$")
@@ -145,14 +136,7 @@ def formula_context(tex_before: str) -> Context:
 
 
 def split_fields(argument: str, *names: str) -> list[str]:
-    """Split the argument of a macro into its fields, which stand between `|`.
-
-    >>> split_fields("course_mask.M | the mask", "reference", "name")
-    ['course_mask.M', 'the mask']
-    >>> split_fields("course_mask.M", "reference", "name")
-    Traceback (most recent call last):
-    ValueError: argument has 1 field; expected 2: reference | name
-    """
+    """Split the argument of a macro into its fields, which stand between `|`."""
     fields = [" ".join(field.split()) for field in argument.split("|")]
     expected = f"expected {len(names)}: {' | '.join(names)}"
     if len(fields) != len(names):
@@ -166,16 +150,10 @@ def split_fields(argument: str, *names: str) -> list[str]:
 def value(
     reference: str, steps_of: StepsOf, context: Context, add_insert: Callable[[str], str]
 ) -> str:
-    r"""Format the value of a reference like `self_attention.weights[0]`.
+    """Format the value of a reference like `self_attention.weights[0]`.
 
     A vector or matrix at the top level of a displayed formula is an HTML table, and KaTeX typesets
     only the TeX around it.
-
-    >>> from attention_docs import examples
-    >>> print(value("self_attention.Q.shape", examples.steps, Context.FORMULA, str))
-    \from{self_attention.Q.shape}{3 \times 2}
-    >>> print(value("self_attention.weights[0,1]", examples.steps, Context.FORMULA, str))
-    \from{self_attention.weights[0;1]}{0.4856}
     """
     reference = reference.replace(" ", "")
     array = look_up(reference, steps_of)

@@ -107,11 +107,7 @@ def dare(argument: str, steps_of: StepsOf) -> str:
 
 
 def parse_condition(text: str) -> Condition:
-    """Parse a condition, such as `its share, self_attention.weights[0,1] > 0.9`.
-
-    >>> parse_condition("its share, self_attention.weights[0,1] > 0.9")[:4]
-    ('its share', 'self_attention.weights[0,1]', '>', '0.9')
-    """
+    """Parse a condition, such as `its share, self_attention.weights[0,1] > 0.9`."""
     match = CONDITION.fullmatch(text)
     if not match:
         raise ValueError(f"condition is {text!r}; expected name, example.step[0] > 0.5")
@@ -126,12 +122,7 @@ def parse_condition(text: str) -> Condition:
 
 
 def check_task(task: str, condition: Condition) -> None:
-    """Check that a task names what its condition compares, and the number that it asks for.
-
-    >>> check_task("More than 0.8.", parse_condition("its share, self_attention.Q[0,1] > 0.9"))
-    Traceback (most recent call last):
-    ValueError: task asks for more than 0.8, its condition for > 0.9
-    """
+    """Check that a task names what its condition compares, and the number that it asks for."""
     for text in (task, condition.name):
         check_names(text, condition.left)
     for bound, number in BOUND.findall(task):
@@ -142,13 +133,7 @@ def check_task(task: str, condition: Condition) -> None:
 
 
 def check_answer(condition: Condition, answer: Mapping[str, float], steps_of: StepsOf) -> None:
-    """Check that the unedited page does not meet a condition, and that the answer does.
-
-    >>> condition = parse_condition("the query, self_attention.Q[0,1] > 1")
-    >>> check_answer(condition, {"self_attention.X[0,1]": 0}, examples.steps)
-    Traceback (most recent call last):
-    ValueError: the answer does not meet the condition
-    """
+    """Check that the unedited page does not meet a condition, and that the answer does."""
     literals = edited_literals(answer)
 
     def number_with_answer(reference: str) -> float:
