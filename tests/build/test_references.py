@@ -3,7 +3,8 @@
 import html
 import re
 
-from attention_docs.publish.computed import record_graph
+from attention_docs.publish.computed import ComputedExamples
+from tests.conftest import ROOT
 from tests.live.page_modules.nodejs import in_node
 
 REFERENCE_ATTRIBUTE = re.compile(r' data-val="([^"]+)"')
@@ -22,20 +23,16 @@ COUNT_NUMBERS = """
 """
 
 
-def references_in(site):
+def test_every_reference_in_a_page_resolves_to_a_number(site):
     references = {}
-    for page in sorted(site.rglob("*.html")):
+    for page in site.rglob("*.html"):
         for value in REFERENCE_ATTRIBUTE.findall(page.read_text(encoding="utf-8")):
             reference = html.unescape(value)
-            example = reference.partition(".")[0]
-            references.setdefault(example, set()).add(reference)
-    return references
-
-
-def test_every_reference_in_a_page_resolves_to_a_number(site):
+            references.setdefault(reference.partition(".")[0], set()).add(reference)
+    graph = ComputedExamples(ROOT).graph
     data = {
-        name: {"json": record_graph(name), "references": sorted(references)}
-        for name, references in references_in(site).items()
+        name: {"json": graph(name), "references": sorted(found)}
+        for name, found in references.items()
     }
     counts = [count for example in in_node(COUNT_NUMBERS, data) for count in example]
     assert all(counts)

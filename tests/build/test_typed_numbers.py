@@ -180,18 +180,13 @@ def test_typed_number_is_reported(html):
     assert len(texts_with_typed_numbers(visible_texts(html))) == 1
 
 
-NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 PAGES = sorted(path.relative_to(ROOT / "docs") for path in (ROOT / "docs").rglob("*.[mi][dp]*"))
 
 
-def page_of(site, path):
-    """Return the HTML of the page that a Markdown file or a notebook in docs becomes."""
-    folder = path.parent if path.stem == "index" else path.with_suffix("")
-    return (site / folder / "index.html").read_text(encoding="utf-8")
-
-
 def test_pages_type_no_number(site):
-    texts = [text for path in PAGES for text in visible_texts(page_of(site, path))]
+    folders = [path.parent if path.stem == "index" else path.with_suffix("") for path in PAGES]
+    pages = [(site / folder / "index.html").read_text(encoding="utf-8") for folder in folders]
+    texts = [text for page in pages for text in visible_texts(page)]
     assert texts_with_typed_numbers(texts) == []
 
 
@@ -227,7 +222,7 @@ def test_strings_of_scripts_type_no_number():
 
 def test_strings_of_examples_and_notebooks_type_no_number():
     codes = [path.read_text("utf-8") for path in (ROOT / "attention_docs/examples").glob("*.py")]
-    for path in NOTEBOOKS:
+    for path in (ROOT / "docs" / "notebooks").glob("*.ipynb"):
         cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
         codes += ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     texts = set()

@@ -10,8 +10,10 @@ from attention_docs import examples
 from attention_docs.publish.after import formulas
 from attention_docs.publish.after.formulas import Formula
 from attention_docs.publish.cache import Cache
+from attention_docs.publish.computed import ComputedExamples
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.latex import latex_name
+from tests.conftest import ROOT
 
 PAGE = r'<p>If <span class="arithmatex">\(a^2 &lt; \query{Q}\)</span> then</p><div class="arithmatex">\[\sqrt{d_k}\]</div>'
 INLINE = Formula(r"a^2 < \query{Q}", display=False)
@@ -34,7 +36,8 @@ def test_formulas_lists_the_formulas_of_a_page():
 
 
 def test_every_step_name_can_be_typeset(typeset):
-    steps = {name for example in examples.names() for name in examples.steps(example)}
+    computed = ComputedExamples(ROOT)
+    steps = {name for example in examples.names() for name in computed.steps(example)}
     names = [Formula(latex_name(name), display=False) for name in sorted(steps)]
     assert typeset(*names).keys() == set(names)
 
