@@ -3,7 +3,6 @@
 import contextlib
 import importlib.util
 import os
-import runpy
 import shutil
 import signal
 import socket
@@ -177,26 +176,6 @@ def build_packages(checkout, file_time):
         os.utime(file, (file_time, file_time))
     assert run(checkout, "pack").returncode == 0
     return {file.name: file.read_bytes() for file in (checkout / "dist").iterdir()}
-
-
-def test_interrupted_replacement_restores_the_last_site(tmp_path, monkeypatch):
-    site, new_site = tmp_path / "site", tmp_path / "new_site"
-    for folder in (site, new_site):
-        folder.mkdir()
-        (folder / "index.html").write_text(folder.name)
-    rename = os.rename
-
-    def interrupted_rename(old_path, new_path):
-        if old_path == new_site:
-            raise KeyboardInterrupt
-        rename(old_path, new_path)
-
-    monkeypatch.syspath_prepend(SCRIPTS)
-    build = runpy.run_path(str(SCRIPTS / "build"))
-    monkeypatch.setattr(os, "rename", interrupted_rename)
-    with pytest.raises(KeyboardInterrupt):
-        build["replace"](site, new_site, backup=tmp_path / "backup")
-    assert (site / "index.html").read_text() == "site"
 
 
 @contextlib.contextmanager
