@@ -192,29 +192,6 @@ def preview(checkout):
         server.wait(timeout=30)
 
 
-@posix_only
-def test_serve_rebuilds_after_edits_of_pages_and_package(installed):
-    cut_down(installed, "# Home\n\n\\figure{self_attention_lines}\n")
-    package = installed / "attention_docs"
-    figures = package / "figures" / "self_attention.py"
-    with preview(installed) as port:
-        html = wait_for(port, "Home")
-        assert "livereload" in html
-        assert "Content-Security-Policy" not in html
-        replace_in_file(installed / "docs" / "index.md", "# Home\n", "# Home\n\nA new sentence.\n")
-        wait_for(port, "A new sentence.")
-        bytecode = set(package.rglob("*.pyc"))
-        replace_in_file(figures, "Who looks at whom.", "A new caption.")
-        wait_for(port, "A new caption.")
-        replace_in_file(package / "render" / "numbers.py", "DECIMALS = 4", "DECIMALS = 6")
-        weight_with_six_decimals = "0.028705"
-        wait_for(port, weight_with_six_decimals)
-        # Bytecode in a watched folder would trigger another build.
-        assert set(package.rglob("*.pyc")) == bytecode
-    with pytest.raises(ConnectionRefusedError):
-        socket.create_connection(("127.0.0.1", port))
-
-
 # The file, text in it, wrong text that replaces it, and the error message.
 WRONG_EDITS = [
     ("docs/index.md", "A sentence.", r"\val{self_attention.wieghts}", r"docs/index.md:7: \val{self_attention.wieghts}: step"),
@@ -225,15 +202,29 @@ WRONG_EDITS = [
 
 
 @posix_only
-def test_serve_shows_errors_until_they_are_fixed(installed):
-    cut_down(installed, "# Home\n\nA sentence.\n\n\\val{self_attention.weights}\n")
+def test_serve_rebuilds_after_edits_and_shows_errors_until_they_are_fixed(installed):
+    cut_down(installed, "# Home\n\nA sentence.\n\n\\figure{self_attention_lines}\n")
+    package = installed / "attention_docs"
+    figures = package / "figures" / "self_attention.py"
     with preview(installed) as port:
-        wait_for(port, "A sentence.")
+        html = wait_for(port, "A sentence.")
+        assert "livereload" in html
+        assert "Content-Security-Policy" not in html
         for path, correct, wrong, message in WRONG_EDITS:
             replace_in_file(installed / path, correct, wrong)
             assert "livereload" in wait_for(port, message)
             replace_in_file(installed / path, wrong, correct)
             wait_for(port, "A sentence.")
+        bytecode = set(package.rglob("*.pyc"))
+        replace_in_file(figures, "Who looks at whom.", "A new caption.")
+        wait_for(port, "A new caption.")
+        replace_in_file(package / "render" / "numbers.py", "DECIMALS = 4", "DECIMALS = 6")
+        weight_with_six_decimals = "0.028705"
+        wait_for(port, weight_with_six_decimals)
+        # Bytecode in a watched folder would trigger another build.
+        assert set(package.rglob("*.pyc")) == bytecode
+    with pytest.raises(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port))
 
 
 def wait_for(port, text):
