@@ -147,6 +147,7 @@ def test_correct_attention_is_ok_in_every_case_that_numpy_allows():
 NEVER_ACCEPTED = [mistake for mistake in MISTAKES if mistake.name != "scaled_after_mask"]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("mistake", NEVER_ACCEPTED, ids=lambda mistake: mistake.name)
 def test_each_mistake_of_the_catalogue_is_named(mistake):
     is_layer = isinstance(CASES[typical_case(mistake)].call, LayerCall)

@@ -51,6 +51,7 @@ def clear_caches():
 
 
 # The code of step y, and of a constant that it uses.
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("result", "constant"),
     [
