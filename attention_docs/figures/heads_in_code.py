@@ -40,9 +40,7 @@ def head_blocks(steps_of: StepsOf) -> Html:
     return player(panels, "Cutting a list into heads")
 
 
-def _places_of_numbers(
-    tokens: int, heads: int, width: int
-) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+def _places_of_numbers(tokens: int, heads: int, width: int) -> dict[str, tuple[Array, Array]]:
     """Return the row and column of each number of X, (tokens, heads * width), by arrangement."""
     token, column = np.indices((tokens, heads * width))
     head, feature = np.divmod(column, width)

@@ -134,6 +134,19 @@ def attention_stages(
     )
 
 
+def one_head(
+    model: int, words: Stage, projections: str, scores: Mapping[str, str], weights: str, output: str
+) -> SidePanel:
+    """Return the panel of a page with one head.
+
+    Args:
+        model: the row of `course_model.next_words`; it belongs to the model with those parts of
+            attention that the course has introduced so far.
+    """
+    stages = words, *attention_stages(projections, scores, weights, output)
+    return SidePanel("weights", stages, f"course_model.next_words[{model}]")
+
+
 def block_stage(step: str) -> Stage:
     operation = "plus the words, norm, feed-forward network, norm"
     return Stage("block", operation, "block output B", {"B": step})
@@ -141,15 +154,6 @@ def block_stage(step: str) -> Stage:
 
 WORDS_WITH_POSITIONS = words_stage("course_model.with_positions")
 MASKED = {"masked scaled scores": "course_mask.masked"}
-FORMULA = (
-    words_stage("course_formula.X", "X"),
-    *attention_stages(
-        "course_formula.{}",
-        {"scaled scores": "course_formula.scaled"},
-        "course_formula.weights",
-        "course_formula.output",
-    ),
-)
 HEAD_1 = "course_heads.weights_1", "course_heads.head_1", "₁"
 HEAD_2 = attention_stages("", {}, "course_heads.weights_2", "course_heads.head_2", "₂")
 HEADS = (WORDS_WITH_POSITIONS, *attention_stages("course_model.{}", {}, *HEAD_1), *HEAD_2)
@@ -165,46 +169,40 @@ WHOLE_BLOCK = (
 )
 NEXT_WORD = f"course_next_token.probabilities[{THEY}]"
 TO_NEXT_WORD = "times <i>W</i><sub>vocabulary</sub>, softmax"
-# A row of `course_model.next_words` belongs to the model with those parts of attention that the
-# course has introduced so far.
+FORMULA = one_head(
+    1,
+    words_stage("course_formula.X", "X"),
+    "course_formula.{}",
+    {"scaled scores": "course_formula.scaled"},
+    "course_formula.weights",
+    "course_formula.output",
+)
 SIDE_PANELS = {
-    "projections": SidePanel(
-        "weights",
-        (
-            words_stage("course_projections.X", "X"),
-            *attention_stages(
-                "course_projections.{}",
-                {"scores": "course_projections.scores"},
-                "course_projections.weights",
-                "course_projections.output",
-            ),
-        ),
-        next_word="course_model.next_words[0]",
+    "projections": one_head(
+        0,
+        words_stage("course_projections.X", "X"),
+        "course_projections.{}",
+        {"scores": "course_projections.scores"},
+        "course_projections.weights",
+        "course_projections.output",
     ),
-    "formula": SidePanel("weights", FORMULA, next_word="course_model.next_words[1]"),
-    "scale": SidePanel("scores", FORMULA, next_word="course_model.next_words[1]"),
-    "order": SidePanel(
-        "weights",
-        (
-            WORDS_WITH_POSITIONS,
-            *attention_stages(
-                "course_model.{}",
-                {"scaled scores": "course_model.scaled"},
-                "course_order.weights_with_positions",
-                "course_order.output_with_positions",
-            ),
-        ),
-        next_word="course_model.next_words[2]",
+    "formula": FORMULA,
+    "scale": FORMULA._replace(enlarged_key="scores"),
+    "order": one_head(
+        2,
+        WORDS_WITH_POSITIONS,
+        "course_model.{}",
+        {"scaled scores": "course_model.scaled"},
+        "course_order.weights_with_positions",
+        "course_order.output_with_positions",
     ),
-    "mask": SidePanel(
-        "weights",
-        (
-            WORDS_WITH_POSITIONS,
-            *attention_stages(
-                "course_model.{}", MASKED, "course_mask.weights", "course_mask.output"
-            ),
-        ),
-        next_word="course_model.next_words[3]",
+    "mask": one_head(
+        3,
+        WORDS_WITH_POSITIONS,
+        "course_model.{}",
+        MASKED,
+        "course_mask.weights",
+        "course_mask.output",
     ),
     "heads": SidePanel(
         "weights",

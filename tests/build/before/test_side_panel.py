@@ -54,9 +54,13 @@ def test_stages_are_readable_and_have_words_and_the_numbers_of_their_references(
         stage, description = name_and_description(picture)
         assert stage
         assert "boats" in description or "swim" in description
-        cells = list(cells_and_values(picture))
+        groups = ElementTree.fromstring(picture).findall(f".//{SVG}g[@data-val]")
+        cells = [
+            (group.get("data-val"), cell) for group in groups for cell in group.findall(f"{SVG}g")
+        ]
         assert cells
-        for cell, value in cells:
+        for step, cell in cells:
+            value = array_of(step)[tuple(map(int, cell.get("data-at").split(",")))]
             tooltip = cell.findtext(f".//{SVG}title")
             if tooltip is not None:
                 assert tooltip.endswith(f": {drawn_number(value)}")
@@ -80,16 +84,6 @@ def test_stage_names_its_head_if_the_panel_shows_two(name, matrices):
 
 def test_words_shown_for_the_learned_model_have_nearly_all_probability():
     assert array_of("course_learned.reasons").sum() > 0.99
-
-
-def cells_and_values(picture):
-    """Yield each cell of the matrices in a picture, and the number that its reference names."""
-    for group in ElementTree.fromstring(picture).iter(f"{SVG}g"):
-        if "data-val" in group.attrib:
-            array = array_of(group.get("data-val"))
-            for cell in group.findall(f"{SVG}g"):
-                index = tuple(map(int, cell.get("data-at").split(",")))
-                yield cell, array[index]
 
 
 @each_panel
