@@ -37,17 +37,12 @@ def test_small_pictures_shade_every_weight_of_every_head(sentence):
             for row, column in np.argwhere(percents >= 20):
                 opacity = 1.0 if percents[row, column] >= 50 else 0.4
                 expected[opacity].add((side * layer + column, side * head + row))
-    assert shaded_cells(real_model.small_pictures(sentence)) == expected
-
-
-def shaded_cells(picture):
-    """Return the column and row of each shaded cell, by opacity."""
-    cells = defaultdict(set)
+    shaded = defaultdict(set)
     path = r'<path d="([^"]*)" stroke-opacity="([\d.]+)"/>'
-    for lines, opacity in re.findall(path, picture):
+    for lines, opacity in re.findall(path, real_model.small_pictures(sentence)):
         for column, row, length in re.findall(r"M(\d+) (\d+)v(\d+)", lines):
-            cells[float(opacity)] |= {(int(column), int(row) + i) for i in range(int(length))}
-    return cells
+            shaded[float(opacity)] |= {(int(column), int(row) + i) for i in range(int(length))}
+    assert shaded == expected
 
 
 def test_enlarged_heads_show_the_recorded_weights():
