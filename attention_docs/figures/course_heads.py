@@ -113,13 +113,7 @@ def _query_and_keys(query: Array, hands: Array, scores: Array) -> Panel:
 
 
 def _output_projection(head_outputs: Array, w_o: Array, output: Array) -> Panel:
-    """Draw the product of the outputs of both heads for "they" and W_O, with the row as a column.
-
-    Args:
-        head_outputs: (1, 2 d_v) the outputs side by side.
-        w_o: (2 d_v, d_model).
-        output: (1, d_model) what the heads add to the word.
-    """
+    """Draw the outputs of both heads for "they", (1, 2 d_v), as a column, times W_O."""
     top = 3 * svg.LINE_HEIGHT
     cell = (MATRIX_CELL_WIDTH, ROW_HEIGHT)
     column_grid = cells.Grid(ROW_LABELS_WIDTH, top, (ROW_CELL_WIDTH, ROW_HEIGHT), len(w_o), 1)

@@ -1,12 +1,7 @@
 import numpy as np
 
 from attention_docs.examples.course_sentence import FEATURES, THEY, VOCABULARY, WORDS
-from attention_docs.figures.course_sentence import (
-    CLOCK_FEATURES,
-    ENDING_COLUMNS,
-    ENDINGS,
-    WORD_FEATURES,
-)
+from attention_docs.figures import course_sentence as course
 from attention_docs.figures.registry import claim, labels_of_largest, site_figure
 from attention_docs.figures.steps_of_attention import matrices_figure
 from attention_docs.lookup import StepsOf
@@ -26,13 +21,13 @@ def course_endings(steps_of: StepsOf) -> Html:
     return matrices_figure(
         "The next word in both sentences",
         {
-            "With head 1": steps["with_head_1"][:, ENDING_COLUMNS],
-            "Without head 1": steps["without_head_1"][:, ENDING_COLUMNS],
+            "With head 1": steps["with_head_1"][:, course.ENDING_COLUMNS],
+            "Without head 1": steps["without_head_1"][:, course.ENDING_COLUMNS],
         },
         rows="sentence",
         columns="after “they”",
         row_labels=["birds pass boats", "boats pass birds"],
-        column_labels=ENDINGS,
+        column_labels=course.ENDINGS,
         role="output",
         scale="sequential",
     )
@@ -43,13 +38,13 @@ def course_vocabulary(steps_of: StepsOf) -> Html:
     r"""The matrix $W_{\text{vocabulary}}$ without its last two rows, which are zero. A column says
     what the vector of a position must look like if its word is to come next."""
     w_vocabulary = steps_of("course_sentence")["W_vocabulary"]
-    claim(not w_vocabulary[CLOCK_FEATURES].any(), "its last two rows, which are zero")
+    claim(not w_vocabulary[course.CLOCK_FEATURES].any(), "its last two rows, which are zero")
     return heatmap(
-        w_vocabulary[WORD_FEATURES],
+        w_vocabulary[course.WORD_FEATURES],
         "Vocabulary",
         rows="features",
         columns="next word",
-        row_labels=FEATURES[WORD_FEATURES],
+        row_labels=FEATURES[course.WORD_FEATURES],
         column_labels=VOCABULARY,
         compact=True,
     )

@@ -126,11 +126,7 @@ def rotary_scaling(steps_of: StepsOf) -> Html:
 
 
 def _turns_of_pair(name: str, pair: Array, angles: Array, untrained_angle: float) -> Panel:
-    """Draw a pair of features, (2,), turned by angles in radians, (positions,), on one dial.
-
-    Args:
-        untrained_angle: arrows that are turned so far or further have the colour of keys.
-    """
+    """Draw a pair, (2,), turned by angles, (positions,), those not trained in another colour."""
     hands = []
     for angle in angles:
         cosine, sine = math.cos(angle), math.sin(angle)

@@ -9,12 +9,7 @@ from attention_docs.render import figures as draw
 from attention_docs.render.figures import cells, scales, svg
 
 SCORES: dict[str, Any] = {"rows": "queries", "columns": "keys", "role": "scores"}
-WEIGHTS: dict[str, Any] = {
-    "rows": "queries",
-    "columns": "keys",
-    "role": "weights",
-    "scale": "sequential",
-}
+WEIGHTS: dict[str, Any] = {**SCORES, "role": "weights", "scale": "sequential"}
 
 
 def step_panel(step: Array, name: str, **options: Any) -> draw.Panel:
