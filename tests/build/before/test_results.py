@@ -37,11 +37,6 @@ def test_measured_formats_results(folder, reference, expected):
     assert re.sub("<.*?>", "", measured(reference, folder)) == expected
 
 
-def test_measured_numbers_are_marked_as_computed(folder):
-    row = measured("toy.error", folder)
-    assert row.count("<span data-computed>") == 2
-
-
 @pytest.mark.parametrize(
     ("reference", "error", "message"),
     [

@@ -24,7 +24,7 @@ from tests.figures.drawing import (
     texts,
 )
 
-EXAMPLES = ComputedExamples(ROOT)
+STEPS = ComputedExamples(ROOT).steps
 PANELS_WITH_ONE_HEAD = ("projections", "formula", "scale", "order", "mask")
 MAX_WIDTH = 398
 each_panel = pytest.mark.parametrize("name", SIDE_PANELS)
@@ -33,15 +33,9 @@ each_switch_position = pytest.mark.parametrize("matrices", ["by-hand", "learned"
 
 def draw(name, matrices):
     """Return the stages of a panel that are shown in a position of its switch."""
-    html = side_panel(name, EXAMPLES.steps, str)
+    html = side_panel(name, STEPS, str)
     by_hand, _, learned = html.partition('<div class="stages learned">')
     return by_hand if matrices == "by-hand" else learned
-
-
-def array_of(reference):
-    """Return the step that a reference such as `course_mask.weights` names."""
-    example, _, step = reference.partition(".")
-    return EXAMPLES.steps(example)[step]
 
 
 @each_panel
@@ -60,7 +54,7 @@ def test_stages_are_readable_and_have_words_and_the_numbers_of_their_references(
         ]
         assert cells
         for step, cell in cells:
-            value = array_of(step)[tuple(map(int, cell.get("data-at").split(",")))]
+            value = look_up_array(step, STEPS)[tuple(map(int, cell.get("data-at").split(",")))]
             tooltip = cell.findtext(f".//{SVG}title")
             if tooltip is not None:
                 assert tooltip.endswith(f": {drawn_number(value)}")
@@ -83,7 +77,7 @@ def test_stage_names_its_head_if_the_panel_shows_two(name, matrices):
 
 
 def test_words_shown_for_the_learned_model_have_nearly_all_probability():
-    assert array_of("course_learned.reasons").sum() > 0.99
+    assert look_up_array("course_learned.reasons", STEPS).sum() > 0.99
 
 
 @each_panel
@@ -99,7 +93,7 @@ def test_enlarged_stage_exists_once_per_head_before_the_next_word(name, matrices
 @each_panel
 def test_bars_are_as_long_as_the_probabilities(name):
     reference = SIDE_PANELS[name].next_word
-    probabilities = look_up_array(reference, EXAMPLES.steps)
+    probabilities = look_up_array(reference, STEPS)
     *_, next_word_picture = svgs_of(draw(name, "by-hand"))
     bars = cells_of(next_word_picture, step=reference.partition("[")[0])
     assert len(bars) == len(VOCABULARY)
@@ -113,14 +107,14 @@ def test_bars_are_as_long_as_the_probabilities(name):
 def test_next_word_is_computed_from_the_output_that_the_panel_shows(name):
     panel = SIDE_PANELS[name]
     output_stage = next(stage for stage in panel.stages if stage.key == "output")
-    shown_output = array_of([*output_stage.matrices.values()][-1])[THEY]
+    shown_output = look_up_array([*output_stage.matrices.values()][-1], STEPS)[THEY]
     # The model of the next words of this row, or else the complete one, which is the last.
     row = re.fullmatch(r"course_model\.next_words\[(\d)\]", panel.next_word)
-    expected_output = array_of("course_model.they_outputs")[int(row[1]) if row else -1]
+    expected_output = look_up_array("course_model.they_outputs", STEPS)[int(row[1]) if row else -1]
     np.testing.assert_allclose(shown_output, expected_output, rtol=1e-12)
 
 
 def test_unknown_panel_error_lists_all_names():
     message = f"panel 'nope' is unknown; expected one of {', '.join(SIDE_PANELS)}"
     with pytest.raises(LookupError, match=message):
-        side_panel("nope", EXAMPLES.steps, str)
+        side_panel("nope", STEPS, str)
