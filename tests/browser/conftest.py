@@ -2,7 +2,21 @@
 
 import pytest
 
-from tests.browser.visit import Visit, url_path
+from tests.browser.visit import PAGE_OF_EACH_KIND, Visit, url_path
+
+
+def pytest_collection_modifyitems(config, items):
+    """Deselect tests marked `of_each_kind` on other pages, unless all are asked for."""
+    if config.getoption("all_pages"):
+        return
+    others = [
+        item
+        for item in items
+        if item.get_closest_marker("of_each_kind")
+        and item.callspec.params["page"] not in PAGE_OF_EACH_KIND
+    ]
+    config.hook.pytest_deselected(items=others)
+    items[:] = [item for item in items if item not in set(others)]
 
 
 @pytest.fixture(scope="session")

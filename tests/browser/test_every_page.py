@@ -1,7 +1,6 @@
-"""Every page in Chromium: load it once with scripts and once without, and run all checks."""
+"""Every page in Chromium, loaded once and asked everything; pages of each kind in every window."""
 
 import itertools
-from typing import NamedTuple
 
 import pytest
 
@@ -48,11 +47,7 @@ CLIPPED_IN_PRINT = """
 # it would also paint a table whose last rows are missing, and move the first ones later.
 PAINT_WHOLE_PAGE = b'<link rel="expect" href="#__config" blocking="render">'
 BACKGROUND = "getComputedStyle(document.body).backgroundColor"
-# Axe is slow, so it checks each page in one of these colour schemes and widths, in turn;
-# test_accessibility.py checks two pages in all four.
-AXE_WINDOWS = (("light", 1280), ("dark", 320), ("dark", 1280), ("light", 320))
-AXE_WINDOW_OF_PAGE = dict(zip(PAGES, itertools.cycle(AXE_WINDOWS)))
-# The navigation and the landmarks, which come from the template, are also checked on two pages only.
+# The navigation and the landmarks, which come from the template, are checked in test_accessibility.py.
 EXCLUDED_PER_PAGE = [*FORMULA_HTML, ".md-sidebar--primary"]
 TEMPLATE_RULES = {"region": {"enabled": False}}
 CLOSE_DETAILS = "document.querySelectorAll('details').forEach(details => { details.open = false; })"
@@ -113,7 +108,6 @@ SMALL_CODE = """
         code => code.checkVisibility() && parseFloat(getComputedStyle(code).fontSize) < 12
     ).map(code => code.outerHTML.slice(0, 200))
 """
-PHONE_WIDTHS = (390, 320)
 # Animated elements, one for each combination of name and classes.
 MOVING = """
     [...new Map([...document.querySelectorAll("*")].map(e => [`${e.localName} ${e.className}`, e])).values()]
@@ -139,37 +133,21 @@ CHANGED_BOXES = """
 """
 
 
-class Expected(NamedTuple):
-    """What to expect of a page.
-
-    Attributes:
-        home: the address of the site, which alone may be requested.
-        counts: the content of the page without scripts, by kind.
-        unfolded_counts: the same with open <details>.
-        axe_window: the scheme and width in which axe checks the page.
-    """
-
-    home: str
-    counts: dict[str, int]
-    unfolded_counts: dict[str, int]
-    axe_window: tuple[str, int]
-
-
-def loads_without_foreign_requests_errors_or_layout_shift(visit, expected):
-    own_urls = (expected.home, "data:")
+def loads_without_foreign_requests_errors_or_layout_shift(visit):
+    own_urls = (visit.page.url.partition("/attention-docs/")[0], "data:")
     assert [url for url in visit.requests if not url.startswith(own_urls)] == []
     assert visit.errors == []
     assert visit.page.evaluate("window.shift") <= 0.01
 
 
-def preloads_its_scripts(visit, expected):
+def preloads_its_scripts(visit):
     links = visit.page.locator("link[rel=preload]")
     scripts = visit.page.locator("body script[src]")
     preloaded = links.evaluate_all("links => links.map(link => link.href)")
     assert preloaded == scripts.evaluate_all("scripts => scripts.map(script => script.src)")
 
 
-def has_one_title_and_no_skipped_heading_level(visit, expected):
+def has_one_title_and_no_skipped_heading_level(visit):
     headings = visit.page.locator(".md-content :is(h1, h2, h3, h4, h5, h6)")
     levels = headings.evaluate_all("all => all.map(heading => Number(heading.localName[1]))")
     assert levels.count(1) == 1
@@ -177,78 +155,33 @@ def has_one_title_and_no_skipped_heading_level(visit, expected):
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
 
 
-def describes_its_drawings(visit, expected):
+def describes_its_drawings(visit):
     for role, description in visit.page.evaluate(DESCRIPTIONS):
         assert role == "img"
         assert len(description.split()) >= 5, description
 
 
-def respects_reduced_motion(visit, expected):
+def respects_reduced_motion(visit):
     assert visit.page.evaluate(MOVING) == []
 
 
-def changes_no_visible_element_at_the_first_tab(visit, expected):
-    before = {}
-    for width in (1280, 390):
-        visit.emulate(width=width)
-        before[width] = visit.page.evaluate_handle(BOXES)
+def changes_no_visible_element_at_the_first_tab(visit):
+    before = visit.page.evaluate_handle(BOXES)
     visit.page.keyboard.press("Tab")
     visit.page.evaluate("attentionDocs.loadLive()")
     visit.wait_for_requests()
-    for width, boxes in reversed(before.items()):
-        visit.emulate(width=width)
-        after = visit.page.evaluate_handle(BOXES)
-        assert visit.page.evaluate(CHANGED_BOXES, [boxes, after]) == [], width
+    after = visit.page.evaluate_handle(BOXES)
+    assert visit.page.evaluate(CHANGED_BOXES, [before, after]) == []
 
 
-def is_complete_in_every_window_and_meets_wcag_2_2(visit, expected):
+def fits_its_window_and_meets_wcag_2_2_when_unfolded(visit):
     visit.page.evaluate(OPEN_DETAILS)
-    axe_scheme, _ = expected.axe_window
-    for scheme, width, height in (
-        ("light", 1280, 900),
-        ("dark", 1280, 900),
-        (axe_scheme, 768, 900),
-        (axe_scheme, 320, 256),  # equals 1280 x 1024 at 400% zoom
-    ):
-        window = (scheme, width)
-        visit.emulate(scheme, width, height)
-        assert visit.page.evaluate(COUNTS, KINDS) == expected.unfolded_counts, window
-        assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0, window
-        assert visit.page.evaluate(INACCESSIBLE_BOXES) == [], window
-        assert visit.page.evaluate(SMALL_FIGURE_TEXT, 12 if width == 1280 else 11) == [], window
-        if window == expected.axe_window:
-            assert visit.wcag_violations(TEMPLATE_RULES, exclude=EXCLUDED_PER_PAGE) == [], window
+    assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
+    assert visit.page.evaluate(INACCESSIBLE_BOXES) == []
+    assert visit.page.evaluate(SMALL_FIGURE_TEXT, 12) == []
+    assert visit.wcag_violations(TEMPLATE_RULES, exclude=EXCLUDED_PER_PAGE) == []
 
 
-def clips_nothing_at_400_percent_zoom(visit, expected):
-    assert visit.page.evaluate(OVERLAPS) == []
-    assert visit.page.evaluate(CLIPPED) == []
-
-
-def shows_on_phones_where_content_is_cut_and_has_readable_code_and_figures(visit, expected):
-    for width in PHONE_WIDTHS:
-        visit.emulate("light", width)
-        assert visit.page.evaluate(CUT_WITHOUT_A_SIGN) == [], width
-        assert visit.page.evaluate(SMALL_CODE) == [], width
-        assert visit.page.evaluate(SMALL_FIGURE_TEXT, 11) == [], width
-
-
-def prints_only_the_text_dark_on_white(visit, expected):
-    visit.page.evaluate(CLOSE_DETAILS)
-    visit.emulate_print("dark")
-    visit.page.wait_for_selector("body[data-md-color-scheme=slate]")
-    assert visit.page.locator("details[open]").count() == 0
-    assert visit.page.evaluate(BACKGROUND) in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
-    assert visit.page.locator(SITE_CHROME).locator("visible=true").count() == 0
-    assert visit.page.evaluate(CLIPPED_IN_PRINT) == []
-    assert visit.page.evaluate(COUNTS, KINDS) == expected.counts
-    colours_in_dark_scheme = visit.page.evaluate(COLOURS)
-    visit.emulate_print("light")
-    visit.page.wait_for_selector("body[data-md-color-scheme=default]")
-    assert visit.page.evaluate(COLOURS) == colours_in_dark_scheme
-
-
-# The order matters: the zoom check uses the last window of the one before.
 CHECKS = (
     loads_without_foreign_requests_errors_or_layout_shift,
     preloads_its_scripts,
@@ -256,21 +189,8 @@ CHECKS = (
     describes_its_drawings,
     respects_reduced_motion,
     changes_no_visible_element_at_the_first_tab,
-    is_complete_in_every_window_and_meets_wcag_2_2,
-    clips_nothing_at_400_percent_zoom,
-    shows_on_phones_where_content_is_cut_and_has_readable_code_and_figures,
-    prints_only_the_text_dark_on_white,
+    fits_its_window_and_meets_wcag_2_2_when_unfolded,
 )
-
-
-def assert_usable_without_scripts(phone, url):
-    """Load a page without scripts; return the counts of its content, folded and with open <details>."""
-    phone.load(url)
-    assert phone.page.evaluate(IS_USABLE_WITHOUT_SCRIPTS)
-    assert phone.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
-    counts = phone.page.evaluate(COUNTS, KINDS)
-    phone.page.evaluate(OPEN_DETAILS)
-    return counts, phone.page.evaluate(COUNTS, KINDS)
 
 
 class WholePageHandler(Handler):
@@ -288,13 +208,68 @@ def whole_pages(site):
         yield address
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page or "home")
-def test_page_passes_all_checks(phone, desktop, whole_pages, axe, page, subtests):
-    url = whole_pages + url_path(page)
-    counts, unfolded_counts = assert_usable_without_scripts(phone, url)
-    expected = Expected(whole_pages, counts, unfolded_counts, AXE_WINDOW_OF_PAGE[page])
-    desktop.load_uncached(url)
+each_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page or "home")
+
+
+@each_page
+def test_page_passes_all_checks(desktop, whole_pages, axe, page, subtests):
+    desktop.load_uncached(whole_pages + url_path(page))
     desktop.page.evaluate(axe)
     for check in CHECKS:
         with subtests.test(check.__name__):
-            check(desktop, expected)
+            check(desktop)
+
+
+@pytest.fixture
+def counts(phone, address, page):
+    """The content of a page that is usable without scripts: folded, and with open <details>."""
+    phone.load(address + url_path(page))
+    assert phone.page.evaluate(IS_USABLE_WITHOUT_SCRIPTS)
+    assert phone.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
+    folded = phone.page.evaluate(COUNTS, KINDS)
+    phone.page.evaluate(OPEN_DETAILS)
+    return folded, phone.page.evaluate(COUNTS, KINDS)
+
+
+@pytest.fixture
+def loaded(desktop, address, page):
+    desktop.load_uncached(address + url_path(page))
+    return desktop
+
+
+@pytest.mark.of_each_kind
+@each_page
+def test_page_is_complete_in_every_window_and_on_paper(loaded, counts, axe):
+    folded, unfolded = counts
+    loaded.page.evaluate(axe)
+    loaded.page.evaluate(OPEN_DETAILS)
+    for scheme, width, height in (
+        ("dark", 1280, 900),
+        ("light", 768, 900),
+        ("light", 390, 900),
+        ("dark", 320, 256),  # equals 1280 x 1024 at 400% zoom
+    ):
+        loaded.emulate(scheme, width, height)
+        assert loaded.page.evaluate(COUNTS, KINDS) == unfolded, width
+        assert loaded.page.evaluate(HORIZONTAL_OVERFLOW) <= 0, width
+        assert loaded.page.evaluate(INACCESSIBLE_BOXES) == [], width
+        assert loaded.page.evaluate(SMALL_FIGURE_TEXT, 12 if width == 1280 else 11) == [], width
+        if width < 400:
+            assert loaded.page.evaluate(CUT_WITHOUT_A_SIGN) == [], width
+            assert loaded.page.evaluate(SMALL_CODE) == [], width
+    assert loaded.wcag_violations(TEMPLATE_RULES, exclude=EXCLUDED_PER_PAGE) == []
+    assert loaded.page.evaluate(OVERLAPS) == []
+    assert loaded.page.evaluate(CLIPPED) == []
+
+    loaded.page.evaluate(CLOSE_DETAILS)
+    loaded.emulate_print("dark")
+    loaded.page.wait_for_selector("body[data-md-color-scheme=slate]")
+    assert loaded.page.locator("details[open]").count() == 0
+    assert loaded.page.evaluate(BACKGROUND) in ("rgb(255, 255, 255)", "rgba(0, 0, 0, 0)")
+    assert loaded.page.locator(SITE_CHROME).locator("visible=true").count() == 0
+    assert loaded.page.evaluate(CLIPPED_IN_PRINT) == []
+    assert loaded.page.evaluate(COUNTS, KINDS) == folded
+    colours_in_dark_scheme = loaded.page.evaluate(COLOURS)
+    loaded.emulate_print("light")
+    loaded.page.wait_for_selector("body[data-md-color-scheme=default]")
+    assert loaded.page.evaluate(COLOURS) == colours_in_dark_scheme

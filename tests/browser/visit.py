@@ -19,6 +19,17 @@ PAGES = sorted(
     for kind in ("*.md", "*.ipynb")
     for page in (ROOT / "docs").rglob(kind)
 )
+# What needs much time is asked of these at each commit, and of all pages weekly.
+PAGE_OF_EACH_KIND = (
+    "",
+    "check",  # diagnoses pasted outputs
+    "course/learned",  # trains a model
+    "course/mask",  # has a side panel, dares and a mask to click
+    "mechanisms/kv_cache",  # the shortest with every kind of content
+    "mechanisms/real_model",  # shows all heads of a model
+    "notebooks/self_and_cross_attention",
+    "reference/attention",
+)
 CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 NO_BACKGROUND_REQUESTS = [
     "--disable-background-networking",
