@@ -219,32 +219,3 @@ def site(shared_folder, assets):
             assert completed.returncode == 0, completed.stderr
             new_site.rename(site)
     return site
-
-
-@pytest.fixture(scope="session")
-def browser(request):
-    """The installed Chromium, driven by Playwright."""
-    from tests.browser.visit import find_chromium, launched
-
-    try:
-        executable = find_chromium()
-    except FileNotFoundError as error:
-        fail_or_skip = pytest.fail if request.config.getoption("browser") else pytest.skip
-        fail_or_skip(str(error))
-    with launched(executable) as browser:
-        yield browser
-
-
-@pytest.fixture(scope="session")
-def address(site):
-    """The address where the whole site is served."""
-    from tests.browser.visit import served
-
-    with served(site) as address:
-        yield address
-
-
-@pytest.fixture(scope="session")
-def axe(assets):
-    """The code of axe, the accessibility checker, to run in a page."""
-    return (assets / "axe-core" / "axe.min.js").read_text(encoding="utf-8")

@@ -1,8 +1,18 @@
-"""Browser tabs that tests share, because opening one takes a second."""
+"""Chromium, the served site, and tabs that tests share, because opening one takes a second."""
 
 import pytest
+from playwright.sync_api import sync_playwright
 
-from tests.browser.visit import PAGE_OF_EACH_KIND, Visit, url_path
+from tests.browser.visit import (
+    CHROMIUM,
+    NO_BACKGROUND_REQUESTS,
+    PAGE_OF_EACH_KIND,
+    SANDBOX,
+    Visit,
+    first_installed,
+    served,
+    url_path,
+)
 
 
 def pytest_collection_modifyitems(config, items):
@@ -17,6 +27,32 @@ def pytest_collection_modifyitems(config, items):
     ]
     config.hook.pytest_deselected(items=others)
     items[:] = [item for item in items if item not in set(others)]
+
+
+@pytest.fixture(scope="session")
+def browser(request):
+    """The installed Chromium, driven by Playwright."""
+    executable = first_installed(*CHROMIUM)
+    if executable is None:
+        fail_or_skip = pytest.fail if request.config.getoption("browser") else pytest.skip
+        fail_or_skip(f"no Chromium on this machine ({', '.join(CHROMIUM)})")
+    with sync_playwright() as playwright:
+        yield playwright.chromium.launch(
+            executable_path=executable, args=[*NO_BACKGROUND_REQUESTS, *SANDBOX]
+        )
+
+
+@pytest.fixture(scope="session")
+def address(site):
+    """The address where the whole site is served."""
+    with served(site) as address:
+        yield address
+
+
+@pytest.fixture(scope="session")
+def axe(assets):
+    """The code of axe, the accessibility checker, to run in a page."""
+    return (assets / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

@@ -13,7 +13,6 @@ from tests.browser.visit import (
 
 pytestmark = pytest.mark.first
 
-WIDTHS = (320, 1280)
 # The shortest page with every kind of content.
 CHAPTER = "mechanisms/kv_cache"
 # The focused element, and whether the previous one looked different while it had the focus. Text fields show a
@@ -43,28 +42,23 @@ def chapter(desktop, address):
 
 
 @pytest.mark.parametrize("page", [CHAPTER, "404.html"])
-def test_wcag_2_2_in_each_scheme_at_each_width(desktop, address, axe, page):
+def test_wcag_2_2_of_page_and_navigation(desktop, address, axe, page):
     desktop.load_uncached(address + url_path(page))
     desktop.page.evaluate(axe)
     desktop.page.evaluate(OPEN_DETAILS)
+    for scheme, width in (("light", 320), ("dark", 1280)):
+        desktop.emulate(scheme, width)
+        assert desktop.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
+        assert desktop.wcag_violations(exclude=FORMULA_HTML) == []
+
+
+def test_hovered_button_and_print_have_enough_contrast(chapter, axe):
+    chapter.page.evaluate(axe)
     for scheme in ("light", "dark"):
-        for width in WIDTHS:
-            desktop.emulate(scheme, width)
-            assert desktop.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
-            assert desktop.wcag_violations(exclude=FORMULA_HTML) == []
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_hovered_button_has_enough_contrast(chapter, axe, scheme):
-    chapter.emulate(scheme)
-    chapter.page.locator(".live-try").first.hover()
-    chapter.page.evaluate(axe)
-    assert chapter.page.evaluate(LOW_CONTRAST) == []
-
-
-def test_print_has_enough_contrast(chapter, axe):
+        chapter.emulate(scheme)
+        chapter.page.locator(".live-try").first.hover()
+        assert chapter.page.evaluate(LOW_CONTRAST) == []
     chapter.emulate_print("dark")
-    chapter.page.evaluate(axe)
     assert chapter.page.evaluate(LOW_CONTRAST) == []
 
 

@@ -8,8 +8,7 @@ from attention_docs.figures.side_panel import SIDE_PANELS
 from attention_docs.lookup import look_up_array
 from attention_docs.render.numbers import short_number
 from tests.browser.live.editing import press_bar_button
-from tests.browser.visit import PHONE, SMALL_FIGURE_TEXT, WIDE, each_window
-from tests.conftest import ROOT
+from tests.browser.visit import PAGES, PHONE, SMALL_FIGURE_TEXT, WIDE, each_window
 from tests.live.replay import replay
 
 # The panel, which is docked on a phone, and its part that is visible beside a text.
@@ -17,8 +16,7 @@ DOCK, PANEL = ".panel", ".panel > details"
 BAR, CARD, FIELDS = ".live-bar", ".live-card", ".live-field"
 BY_HAND, LEARNED = ".stages.by-hand", ".stages.learned"
 BOX = "element => element.getBoundingClientRect().toJSON()"
-COURSE = sorted(page.stem for page in (ROOT / "docs" / "course").glob("*.md"))
-MASK_STAGES = len(SIDE_PANELS["mask"].stages) + 1  # and the next word
+COURSE = [page for page in PAGES if page.startswith("course/")]
 # Content that scrolls sideways or is cut, except in the block on where numbers come from.
 CUT = """
     [...document.querySelectorAll("article :is(div.formula, table, pre > code, .figure-box, .diagram, .figure-box svg)")]
@@ -51,6 +49,10 @@ def overlap(a, b):
     return not (is_beside or is_above_or_below)
 
 
+def stage_count(page):
+    return len(SIDE_PANELS[page.removeprefix("course/")].stages) + 1  # and the next word
+
+
 def scroll_to(visit, top):
     visit.page.evaluate(f"scrollTo({{top: {top}, behavior: 'instant'}})")
 
@@ -66,6 +68,7 @@ def shows(visit, stages):
 
 
 def unfold(visit):
+    """Unfold the panel, or fold it."""
     visit.page.locator(f"{PANEL} > summary").click()
 
 
@@ -75,18 +78,20 @@ def start_editing(visit):
     visit.page.wait_for_selector(FIELDS)
 
 
+@pytest.mark.of_each_kind
 @pytest.mark.parametrize("page", COURSE)
 def test_content_beside_the_side_panel_is_not_clipped(open_page, page):
-    visit = open_page(f"course/{page}")
+    visit = open_page(page)
     visit.page.evaluate(OPEN_DETAILS_OF_TEXT)
     for width, height in ((1280, 800), (1440, 900), (1920, 1080)):
         visit.emulate(width=width, height=height)
         assert visit.page.evaluate(CUT) == [], width
 
 
-@pytest.mark.parametrize("page", SIDE_PANELS)
+@pytest.mark.of_each_kind
+@pytest.mark.parametrize("page", [f"course/{name}" for name in SIDE_PANELS])
 def test_side_panel_fits_into_the_window_beside_the_text(open_page, page):
-    visit = open_page(f"course/{page}", **WIDE)
+    visit = open_page(page, **WIDE)
     for matrices in ("set by hand", "learned"):
         choose(visit, matrices)
         assert visit.page.evaluate(SMALL_FIGURE_TEXT, 11) == []
@@ -99,61 +104,57 @@ def test_side_panel_fits_into_the_window_beside_the_text(open_page, page):
             assert text["width"] >= 690, "the panel leaves too little room for the text"
 
 
-@pytest.mark.parametrize("page", SIDE_PANELS)
+@pytest.mark.of_each_kind
+@pytest.mark.parametrize("page", [f"course/{name}" for name in SIDE_PANELS])
 def test_phone_side_panel_is_short_and_covers_no_page_end(open_page, page):
-    visit = open_page(f"course/{page}", **PHONE)
+    visit = open_page(page, **PHONE)
     assert box(visit, DOCK)["height"] < 40
     unfold(visit)
+    choose(visit, "set by hand")
     panel = box(visit, DOCK)
     assert panel["bottom"] == PHONE["height"]
     assert panel["height"] <= 0.2 * PHONE["height"]
     assert visit.page.locator(".stage:visible").count() == 1
     scroll_to(visit, "document.body.scrollHeight")
     assert visit.page.evaluate(END) <= panel["top"]
-
-
-def test_docked_side_panel_can_show_all_stages_or_none(open_page):
-    visit = open_page("course/mask", **PHONE)
-    unfold(visit)
     visit.page.locator(".all").click()
-    assert visit.page.locator(".stage:visible").count() == MASK_STAGES
+    assert visit.page.locator(".stage:visible").count() == stage_count(page)
     assert box(visit, DOCK)["height"] <= 0.36 * PHONE["height"]
-    visit.page.locator(f"{PANEL} > summary").click()
+    choose(visit, "learned")
+    scroll_to(visit, 200)
+    panel = box(visit, PANEL)
+    assert panel["bottom"] <= PHONE["height"]
+    assert panel["height"] <= 0.36 * PHONE["height"]
+    unfold(visit)
     assert box(visit, DOCK)["height"] < 40, "more than the summary is visible"
 
 
 def test_unfolding_by_mouse_opens_no_card(open_page):
     visit = open_page("course/mask", width=1000, height=800)
-    for x in (60, 150, 200):
+    for x in (60, 200):
         visit.page.locator(f"{PANEL} > summary").click(position={"x": x, "y": 10})
         visit.page.evaluate("new Promise(done => setTimeout(done, 1000))")
         assert visit.page.locator(".live-card").count() == 0
         visit.page.locator(f"{PANEL} > summary").click()
 
 
-def is_inline(visit):
-    return visit.page.locator(DOCK).evaluate("e => getComputedStyle(e).position") == "static"
-
-
-def test_side_panel_is_inline_in_short_windows(open_page):
-    assert is_inline(open_page("course/mask", width=640, height=400))
-
-
-def test_side_panel_is_inline_and_complete_in_print(open_page):
-    visit = open_page("course/mask")
+def test_side_panel_is_inline_in_short_windows_and_complete_in_print(open_page):
+    visit = open_page("course/mask", width=640, height=400)
+    position = "e => getComputedStyle(e).position"
+    assert visit.page.locator(DOCK).evaluate(position) == "static"
     visit.emulate_print()
-    assert is_inline(visit)
-    assert visit.page.locator(".stage:visible").count() == MASK_STAGES
+    assert visit.page.locator(DOCK).evaluate(position) == "static"
+    assert visit.page.locator(".stage:visible").count() == stage_count("course/mask")
 
 
-@each_window
-def test_side_panel_shows_the_probabilities_after_an_edit(open_page, window):
-    visit = open_page("course/mask", **window)
-    if window is PHONE:
-        unfold(visit)
+def test_side_panel_switches_to_the_probabilities_of_an_edit(open_page):
+    visit = open_page("course/mask", **WIDE)
     before = visit.page.evaluate(BARS)
+    choose(visit, "learned")
     start_editing(visit)
     visit.page.locator(FIELDS).first.fill("-1")
+    visit.page.wait_for_selector(BY_HAND)
+    assert shows(visit, BY_HAND)
     x = np.array(examples.load("course_sentence").X, dtype=float)
     x[0, 0] = -1
     edited_steps = replay("course_model", {"course_sentence.X": x}).steps
@@ -171,8 +172,16 @@ def test_side_panel_shows_the_probabilities_after_an_edit(open_page, window):
 
 
 @each_window
-def test_side_panel_field_and_bar_do_not_overlap(open_page, window):
+def test_side_panel_card_field_and_bar_do_not_overlap(open_page, window):
     visit = open_page("course/mask", **window)
+    if window is PHONE:
+        unfold(visit)
+    visit.page.locator(".by-hand .main g[data-at='4,0']").click()
+    visit.page.wait_for_selector(f"{CARD} output")
+    card, stage = box(visit, CARD), box(visit, ".by-hand .main svg")
+    assert card["bottom"] <= stage["top"] or card["top"] >= stage["bottom"]
+    assert 0 <= card["top"] < card["bottom"] <= window["height"]
+    visit.page.keyboard.press("Escape")
     start_editing(visit)
     visit.page.locator(FIELDS).first.fill("-1")
     visit.page.wait_for_selector(f"{PANEL} .live-changed:visible")
@@ -185,18 +194,6 @@ def test_side_panel_field_and_bar_do_not_overlap(open_page, window):
     assert panel["bottom"] <= window["height"]
 
 
-@each_window
-def test_card_does_not_cover_its_side_panel_stage(open_page, window):
-    visit = open_page("course/mask", **window)
-    if window is PHONE:
-        unfold(visit)
-    visit.page.locator(".by-hand .main g[data-at='4,0']").click()
-    visit.page.wait_for_selector(f"{CARD} output")
-    card, stage = box(visit, CARD), box(visit, ".by-hand .main svg")
-    assert card["bottom"] <= stage["top"] or card["top"] >= stage["bottom"]
-    assert 0 <= card["top"] < card["bottom"] <= window["height"]
-
-
 def test_editing_from_the_side_panel_edits_the_example_of_the_page(open_page):
     visit = open_page("course/scale", **WIDE)
     visit.page.locator(".by-hand .next g[data-at]").first.click()
@@ -206,42 +203,18 @@ def test_editing_from_the_side_panel_edits_the_example_of_the_page(open_page):
     visit.wait_until("location.hash.startsWith('#try=course_scale')")
 
 
-def test_side_panel_switch_shows_the_learned_model(open_page):
-    visit = open_page("course/mask", **WIDE)
-    assert shows(visit, BY_HAND)
-    choose(visit, "learned")
-    assert shows(visit, LEARNED)
-    visit.page.keyboard.press("ArrowLeft")
-    assert shows(visit, BY_HAND)
-
-
-def test_phone_side_panel_of_the_learned_model_is_short(open_page):
-    visit = open_page("course/mask", **PHONE)
-    unfold(visit)
-    choose(visit, "learned")
-    scroll_to(visit, 200)
-    panel = box(visit, PANEL)
-    assert panel["bottom"] <= PHONE["height"]
-    assert panel["height"] <= 0.35 * PHONE["height"]
-
-
 def test_side_panel_switch_works_without_scripts_and_not_in_print(phone, address):
     phone.load(f"{address}course/mask/")
+    assert shows(phone, BY_HAND)
     choose(phone, "learned")
     assert shows(phone, LEARNED)
+    phone.page.keyboard.press("ArrowLeft")
+    assert shows(phone, BY_HAND)
+    choose(phone, "learned")
     phone.emulate_print()
     assert shows(phone, BY_HAND)
     assert not phone.page.locator(".switch").is_visible()
     phone.page.emulate_media(media="screen")
-
-
-def test_editing_switches_the_side_panel_to_the_edited_matrices(open_page):
-    visit = open_page("course/mask", **WIDE)
-    choose(visit, "learned")
-    start_editing(visit)
-    visit.page.locator(FIELDS).first.fill("3")
-    visit.page.wait_for_selector(BY_HAND)
-    assert shows(visit, BY_HAND)
 
 
 def test_page_on_learning_starts_with_the_learned_model_and_keeps_it(open_page):
@@ -253,14 +226,15 @@ def test_page_on_learning_starts_with_the_learned_model_and_keeps_it(open_page):
     assert shows(visit, LEARNED)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_side_panel_meets_wcag_2_2_while_editing(open_page, axe, scheme):
-    visit = open_page("course/order", scheme=scheme, **PHONE)
+def test_side_panel_meets_wcag_2_2_while_editing(open_page, axe):
+    visit = open_page("course/mask", **PHONE)
     unfold(visit)
     start_editing(visit)
-    visit.finish_transitions()
     visit.page.evaluate(axe)
-    assert visit.wcag_violations(include=DOCK) == []
+    for scheme in ("light", "dark"):
+        visit.emulate(scheme, **PHONE)
+        visit.finish_transitions()
+        assert visit.wcag_violations(include=DOCK) == []
 
 
 def test_docked_side_panel_shows_the_next_word_too_where_there_is_room(open_page):

@@ -40,12 +40,6 @@ NO_BACKGROUND_REQUESTS = [
 IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 SANDBOX = ["--no-sandbox"] if IS_ROOT else []
 GZIPPED_SUFFIXES = {".html", ".css", ".js", ".json", ".svg", ".xml", ".map"}
-SLOW_NETWORK = {
-    "offline": False,
-    "latency": 40,
-    "downloadThroughput": 1.25e6,
-    "uploadThroughput": 1.25e6,
-}
 # The theme's names for the system's colour schemes.
 THEME_SCHEMES = {"light": "default", "dark": "slate"}
 # Sums the layout shifts of a page in `window.shift`.
@@ -119,26 +113,6 @@ def first_installed(*names):
     return next(filter(None, map(shutil.which, names)), None)
 
 
-def find_chromium():
-    executable = first_installed(*CHROMIUM)
-    if executable is None:
-        raise FileNotFoundError(f"no Chromium on this machine ({', '.join(CHROMIUM)})")
-    return executable
-
-
-@contextlib.contextmanager
-def launched(chromium):
-    """Start a headless Chromium and yield Playwright's browser."""
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=[*NO_BACKGROUND_REQUESTS, *SANDBOX]
-        )
-        yield browser
-        browser.close()
-
-
 @functools.lru_cache(maxsize=64)
 def gzipped(content):
     """Compress the content of a file once, because GitHub Pages does not compress on each request."""
@@ -193,20 +167,10 @@ def served(folder, handler=Handler):
         server.shutdown()
 
 
-def throttle(page):
-    """Limit a page to 10 Mbit/s, 40 ms latency and a quarter of the CPU speed."""
-    devtools = page.context.new_cdp_session(page)
-    devtools.send("Network.enable")
-    devtools.send("Network.emulateNetworkConditions", SLOW_NETWORK)
-    devtools.send("Emulation.setCPUThrottlingRate", {"rate": 4})
-
-
 class Visit:
     """A browser tab that records the requests and errors of its last page load."""
 
-    def __init__(
-        self, browser, url, scheme="light", width=1280, height=900, is_slow=False, **options
-    ):
+    def __init__(self, browser, url, scheme="light", width=1280, height=900, **options):
         self.context = browser.new_context(
             color_scheme=scheme, viewport={"width": width, "height": height}, **options
         )
@@ -217,8 +181,6 @@ class Visit:
         self.page.on("console", self.on_console)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         self.page.add_init_script(WATCH_SHIFTS)
-        if is_slow:
-            throttle(self.page)
         self.load(url)
 
     def load(self, url):

@@ -10,7 +10,7 @@ from tests.conftest import ROOT
 from tests.live.replay import replay
 
 PAGES_WITH_DARES = sorted(
-    page.stem
+    f"course/{page.stem}"
     for page in (ROOT / "docs" / "course").glob("*.md")
     if "\\dare{" in page.read_text(encoding="utf-8")
 )

@@ -45,15 +45,6 @@ MOVE = """
         return numbersOfBoxes();
     }
 """
-# Clicks the cells whose state is to change.
-CLICK = """
-    async mask => {
-        document.querySelectorAll(".cells td button").forEach((button, i) => {
-            if ((button.getAttribute("aria-pressed") === "true") !== mask[i]) button.click();
-        });
-        return numbersOfBoxes();
-    }
-"""
 NUMBERS_OF_BOXES = """
     window.numbersOfBoxes = async () => {
         const pause = delay => new Promise(done => setTimeout(done, delay));
@@ -84,25 +75,7 @@ def edits_of(sliders, positions):
     return edits
 
 
-def single_moves(start, stop_counts):
-    """Return the positions of all sliders after one of them moves to another of its stops."""
-    moves = []
-    for slider, stop_count in enumerate(stop_counts):
-        for stop in range(stop_count):
-            if stop != start[slider]:
-                positions = list(start)
-                positions[slider] = stop
-                moves.append(positions)
-    return moves
-
-
-def random_positions(stop_counts):
-    """Return positions of several sliders; a single one has been to all of its stops."""
-    draw = np.random.default_rng(5)
-    count = 10 if len(stop_counts) > 1 else 0
-    return [draw.integers(stop_counts).tolist() for _ in range(count)]
-
-
+@pytest.mark.of_each_kind
 @pytest.mark.parametrize("page", PAGES_WITH_SLIDERS)
 def test_page_equals_python_at_every_slider_stop(open_page, page):
     visit = open_page(page, **TALL_WINDOW)
@@ -111,7 +84,16 @@ def test_page_equals_python_at_every_slider_stop(open_page, page):
     sliders = visit.page.evaluate(SLIDERS)
     start = [int(slider.input_value()) for slider in visit.page.locator(SLIDER).all()]
     stop_counts = [len(stops) for _, stops in sliders]
-    for positions in single_moves(start, stop_counts) + random_positions(stop_counts):
+    # Each slider alone to each of its stops, and several together.
+    moves = [
+        [*start[:slider], stop, *start[slider + 1 :]]
+        for slider, stop_count in enumerate(stop_counts)
+        for stop in range(stop_count)
+        if stop != start[slider]
+    ]
+    draw = np.random.default_rng(5)
+    moves += [draw.integers(stop_counts).tolist() for _ in range(10)]
+    for positions in moves:
         shown = visit.page.evaluate(MOVE, positions)
         # Python may refuse the edits, such as more key heads than heads.
         status = status_text(visit)
@@ -156,21 +138,6 @@ def test_slider_edits_survive_opening_the_fields(open_page):
     assert visit.page.locator(SLIDER).first.get_attribute("aria-valuetext") == "40"
 
 
-def test_page_equals_python_under_named_and_random_masks(open_page):
-    visit = open_page("course/mask", **TALL_WINDOW)
-    visit.page.locator(BOX).scroll_into_view_if_needed()
-    visit.page.evaluate(NUMBERS_OF_BOXES)
-    named = [each.get_attribute("data-cells") for each in visit.page.locator(CHOICES).all()]
-    assert len(set(named)) == 6
-    masks = [[bit == "1" for bit in bits] for bits in named[1:]]  # the first is the page's own
-    # Some rows of these are fully masked.
-    draw = np.random.default_rng(6)
-    masks += [(draw.random(25) < share).tolist() for share in np.linspace(0, 1, 10)]
-    for mask in masks:
-        shown = visit.page.evaluate(CLICK, mask)
-        assert_numbers_equal_python(shown, {("clicked_mask", "mask"): np.reshape(mask, (5, 5))})
-
-
 def test_mask_control_accepts_names_clicks_and_keys(open_page):
     visit = open_page("course/mask")
     status = visit.page.locator(STATUS)
@@ -187,6 +154,9 @@ def test_mask_control_accepts_names_clicks_and_keys(open_page):
     visit.wait_until("!location.hash.includes('mask%5B1,1%5D')")
     visit.page.locator(CHOICES, has_text="none").click()
     assert status.inner_text().endswith("birds sees pass, birds sees boats, and 8 more.")
+    # The control has an example of its own, so its edits do not dim sentences about that of the page.
+    visit.wait_for_rest()
+    assert visit.page.locator(".live-dimmed").count() == 0
 
 
 def test_arrow_is_dragged_to_the_nearest_stop_in_one_undo_step(open_page):
@@ -238,12 +208,3 @@ def test_sliders_of_a_box_have_one_length_and_a_mark_at_their_own_number(open_pa
     assert len({(left, length) for left, length, _ in sliders}) == 1
     assert sliders[0][1] >= 200
     assert max(abs(error) for *_, error in sliders) < 0.01
-
-
-def test_sentences_about_the_example_stay_true_under_another_mask(open_page):
-    # The control has an example of its own, so its edits do not dim sentences about that of the page.
-    visit = open_page("course/mask")
-    visit.page.locator(CHOICES, has_text="prefix").click()
-    visit.wait_until("document.querySelector('.try .live-changed')")
-    visit.wait_for_rest()
-    assert visit.page.locator(".live-dimmed").count() == 0

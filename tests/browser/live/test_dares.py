@@ -33,9 +33,10 @@ def shown_numbers(visit):
 
 
 @each_window
+@pytest.mark.of_each_kind
 @pytest.mark.parametrize("page", PAGES_WITH_DARES)
 def test_answer_meets_its_dare_with_slider_and_figure_visible(open_page, page, window):
-    visit = open_page(f"course/{page}", **window)
+    visit = open_page(page, **window)
     # Each dare starts from where the last one ended, because its slider resets the other inputs.
     for dare in visit.page.locator(".dare").all():
         slider = dare.locator("[data-control]").first

@@ -19,9 +19,10 @@ MAX_JUMP = 300
 
 
 @each_window
+@pytest.mark.of_each_kind
 @pytest.mark.parametrize("page", PAGES_WITH_DARES)
 def test_fields_open_near_the_button_with_the_figure_visible(open_page, page, window):
-    visit = open_page(f"course/{page}", **window)
+    visit = open_page(page, **window)
     for button in visit.page.locator(".live-try").all():
         button.evaluate(SHOW)
         top = button.bounding_box()["y"]

@@ -49,6 +49,7 @@ def has_example(page):
     return file.is_file() and r"\example{" in file.read_text(encoding="utf-8")
 
 
+@pytest.mark.of_each_kind
 @pytest.mark.parametrize("page", [page for page in PAGES if has_example(page)])
 def test_edited_pages_match_python(open_page, page):
     visit, draw = open_page(page), np.random.default_rng(0)

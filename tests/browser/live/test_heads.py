@@ -82,16 +82,11 @@ def centre_of(visit, layer, head):
     )
 
 
-def test_fields_enlarge_any_head(open_page):
+def test_fields_enlarge_any_head_and_report_numbers_without_one(open_page):
     visit = open_page(PAGE)
     for layer, head in ((0, 0), (LAYERS - 1, HEADS - 1), (4, 7)):
         choose(visit, layer, head)
         assert_shows(visit, layer, head)
-
-
-def test_numbers_without_a_head_are_reported_and_change_no_drawing(open_page):
-    visit = open_page(PAGE)
-    choose(visit, 4, 7)
     for text in (str(LAYERS), "-1", "1.5", ""):
         visit.page.get_by_label("layer", exact=True).fill(text)
         message = f"There is no such layer: type a whole number from 0 to {LAYERS - 1}."
@@ -109,16 +104,19 @@ def test_each_sentence_shows_its_tokens_and_small_pictures_of_all_heads(open_pag
         assert visit.page.evaluate(SMALL_PICTURES) == re.findall(r' d="([^"]*)"', small)
 
 
-def test_each_kind_is_shown_on_its_sentence(open_page):
+def test_each_kind_is_shown_on_its_sentence_and_all_are_printed(open_page):
     visit = open_page(PAGE)
     for kind, (place, index) in real_model.strongest_heads().items():
         visit.page.get_by_role("button", name=kind, exact=True).click()
         wait_for_head(visit, *place)
         assert_shows(visit, *place, SENTENCES[index])
         assert visit.page.get_by_label("sentence").input_value() == str(index)
+    visit.emulate_print()
+    assert len(visit.page.evaluate(ENLARGED)) == len(real_model.KINDS)
+    assert not visit.page.locator(f"{FIGURE} .control").is_visible()
 
 
-def test_pointing_shows_a_head_and_clicking_keeps_it(open_page):
+def test_pointing_shows_a_head_and_clicking_keeps_and_frames_it(open_page):
     visit = open_page(PAGE)
     visit.page.mouse.move(*centre_of(visit, 9, 2))
     wait_for_head(visit, 9, 2)
@@ -130,11 +128,6 @@ def test_pointing_shows_a_head_and_clicking_keeps_it(open_page):
     wait_for_head(visit, *OTHER_HEAD)
     assert_shows(visit, *OTHER_HEAD)
     assert visit.page.get_by_label("head", exact=True).input_value() == "8"
-
-
-def test_chosen_small_picture_is_framed(open_page):
-    visit = open_page(PAGE)
-    choose(visit, *OTHER_HEAD)
     x, y = centre_of(visit, *OTHER_HEAD)
     frame = visit.page.locator(f"{FIGURE} .chosen").bounding_box()
     assert frame["x"] + frame["width"] / 2 == pytest.approx(x, abs=1)
@@ -184,27 +177,15 @@ def test_one_head_of_each_kind_is_shown_without_scripts(phone, address):
     assert not phone.page.locator(f"{FIGURE} .control").is_visible()
 
 
-def test_one_head_of_each_kind_is_printed(open_page):
-    visit = open_page(PAGE)
-    assert len(visit.page.evaluate(ENLARGED)) == 1
-    visit.emulate_print()
-    assert len(visit.page.evaluate(ENLARGED)) == len(real_model.KINDS)
-    assert not visit.page.locator(f"{FIGURE} .control").is_visible()
-
-
-def test_chosen_small_picture_is_scrolled_to_on_a_phone(open_page):
-    visit = open_page(PAGE, width=320, height=800)
-    choose(visit, LAYERS - 1, 0)
-    visit.wait_until(
-        "document.querySelector('.all-heads .chosen').getBoundingClientRect().right <= innerWidth"
-    )
-
-
 def test_link_keeps_sentence_layer_and_head(open_page):
-    visit = open_page(f"{PAGE}/index.html#head=1.{MIDDLE_LAYER}.2")
+    visit = open_page(f"{PAGE}/index.html#head=1.{MIDDLE_LAYER}.2", width=320, height=800)
     visit.wait_until(
         f"document.querySelector('{STATUS}').value.startsWith('Layer {MIDDLE_LAYER}, head 2')"
     )
     assert visit.page.locator(f"{FIGURE} select").input_value() == "1"
     visit.page.locator(f"{FIGURE} input").last.fill("3")
     visit.wait_until(f"location.hash === '#head=1.{MIDDLE_LAYER}.3'")
+    choose(visit, LAYERS - 1, 0)  # on a phone, its small picture is scrolled to
+    visit.wait_until(
+        "document.querySelector('.all-heads .chosen').getBoundingClientRect().right <= innerWidth"
+    )

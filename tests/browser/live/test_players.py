@@ -5,15 +5,16 @@ import pytest
 
 from attention_docs import examples
 from tests.browser.live.editing import assert_numbers_equal_python, press_bar_button
-from tests.browser.visit import HORIZONTAL_OVERFLOW, url_path
+from tests.browser.visit import url_path
 
 PLAYER, SLIDER, NAME = ".player", ".player input", ".player output"
-STATE_COUNTS = {
-    "mechanisms/encoder_decoder": 5,
-    "mechanisms/heads_in_code": 5,
-    "mechanisms/kv_cache": 4,
-    "mechanisms/tiles": 4,
-}
+# The number of states of each player, and an input of its example.
+PLAYERS = (
+    ("mechanisms/encoder_decoder", 5, "encoder_decoder", "X"),
+    ("mechanisms/heads_in_code", 5, "head_splitting", "X"),
+    ("mechanisms/kv_cache", 4, "kv_cache", "W_K"),
+    ("mechanisms/tiles", 4, "tiles", "K"),
+)
 # The page of the tests that would show the same on each.
 PAGE = "mechanisms/heads_in_code"
 # Whether each state is visible.
@@ -44,8 +45,11 @@ def assert_shows_state(visit, state, count):
     assert visit.page.locator(SLIDER).get_attribute("aria-valuetext") == name
 
 
-@pytest.mark.parametrize(("page", "count"), STATE_COUNTS.items())
-def test_player_steps_through_all_states(open_page, page, count):
+@pytest.mark.of_each_kind
+@pytest.mark.parametrize(("page", "count", "example", "step"), PLAYERS)
+def test_player_steps_through_all_states_which_equal_python_after_an_edit(
+    open_page, page, count, example, step
+):
     visit = open_page(page)
     wait_until_ready(visit)
     back, forward = visit.page.locator(f"{PLAYER} button").all()
@@ -57,48 +61,26 @@ def test_player_steps_through_all_states(open_page, page, count):
     assert_shows_state(visit, count - 1, count)  # nothing follows the last state
     back.click()
     assert_shows_state(visit, count - 2, count)
-
-
-def test_keys_move_the_slider_of_a_player(open_page):
-    visit = open_page(PAGE)
-    wait_until_ready(visit)
     visit.page.locator(SLIDER).focus()
     visit.page.keyboard.press("ArrowRight")
-    assert_shows_state(visit, 1, STATE_COUNTS[PAGE])
+    assert_shows_state(visit, count - 1, count)
     visit.page.keyboard.press("Home")
-    assert_shows_state(visit, 0, STATE_COUNTS[PAGE])
-
-
-@pytest.mark.parametrize(
-    ("page", "example", "step"),
-    [
-        ("mechanisms/encoder_decoder", "encoder_decoder", "X"),
-        ("mechanisms/heads_in_code", "head_splitting", "X"),
-        ("mechanisms/kv_cache", "kv_cache", "W_K"),
-        ("mechanisms/tiles", "tiles", "K"),
-    ],
-)
-def test_all_player_states_equal_python_after_an_edit(open_page, page, example, step):
-    array = np.array(examples.steps(example)[step])
-    array[1, 0] = 3
-    visit = open_page(page)
+    assert_shows_state(visit, 0, count)
     visit.page.evaluate(f"location.hash = 'try={example}&{example}.{step}[1,0]=3'")
     visit.wait_until("document.querySelector('.player .live-changed') !== null")
     visit.wait_for_rest()
+    array = np.array(examples.steps(example)[step])
+    array[1, 0] = 3
     assert_numbers_equal_python(visit.page.evaluate(NUMBERS), {(example, step): array})
+    visit.emulate_print()
+    assert all(visit.page.evaluate(VISIBLE))
+    assert not visit.page.locator(SLIDER).is_visible()
 
 
 def test_all_player_states_are_visible_without_scripts(phone, address):
     phone.load(address + url_path(PAGE))
     assert all(phone.page.evaluate(VISIBLE))
     assert not phone.page.locator(SLIDER).is_visible()
-
-
-def test_all_player_states_are_printed(open_page):
-    visit = open_page(PAGE)
-    visit.emulate_print()
-    assert all(visit.page.evaluate(VISIBLE))
-    assert not visit.page.locator(SLIDER).is_visible()
 
 
 def count_animations_of_a_step(visit):
@@ -114,15 +96,6 @@ def test_player_animates_unless_motion_is_reduced(open_page, desktop, address):
     # Other tests leave the print emulation on.
     desktop.emulate()
     assert count_animations_of_a_step(desktop) == 0
-
-
-# test_every_page.py checks the player of every page in one scheme and width.
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_players_meet_wcag_2_2_and_fit_a_phone(open_page, axe, scheme):
-    visit = open_page(PAGE, scheme=scheme, width=320, height=800)
-    visit.page.evaluate(axe)
-    assert visit.wcag_violations(include=PLAYER) == []
-    assert visit.page.evaluate(HORIZONTAL_OVERFLOW) <= 0
 
 
 def test_words_that_numbers_chose_are_hidden_after_an_edit(open_page):
