@@ -1,7 +1,5 @@
 """What the copy buttons put on the clipboard."""
 
-from tests.browser.visit import OPEN_DETAILS
-
 
 def copied_text(page, button):
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
@@ -20,15 +18,6 @@ def test_session_is_copied_without_prompts_and_output(open_page):
     outputs = [text for text in block.locator(".go").all_text_contents() if text.strip()]
     assert outputs
     assert not any(output in code for output in outputs)
-
-
-def test_steps_are_copied_as_numpy_code(open_page):
-    page = open_page("mechanisms/self_attention").page
-    page.evaluate(OPEN_DETAILS)
-    block = page.locator("[data-format=numpy]").first
-    block.scroll_into_view_if_needed()
-    code = copied_text(page, block.locator("[data-clipboard-target]"))
-    assert code.startswith("import numpy as np\n\nX = np.array(")
 
 
 def test_program_of_page_is_copied(open_page):

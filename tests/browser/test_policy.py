@@ -1,11 +1,12 @@
-"""The Content-Security-Policy: its content, that the site complies, and that browsers enforce it."""
+"""The Content-Security-Policy: its content, and that the files comply.
+
+All tests in a browser fail if a page violates it, because the browser reports an error.
+"""
 
 import base64
 import hashlib
 import re
 from html.parser import HTMLParser
-
-import pytest
 
 from attention_docs.publish.after.policy import add_policy
 from tests.browser.visit import PAGES
@@ -84,41 +85,3 @@ def test_every_page_has_the_same_minimal_policy(site):
     assert len(scripts) == 4 + 4, scripts
     assert set(policy["script-src"]) == {"'self'", *map(hash_source, scripts)}
     assert policy["default-src"] == ["'self'"]
-
-
-@pytest.fixture
-def navigated(open_page):
-    """A page that is reached by instant navigation, so that its document has another page's policy.
-
-    `open_page` asserts that nothing violates the policy, as that would be an error.
-    """
-    visit = open_page("mechanisms/cross_attention")
-    visit.page.evaluate("window.isSameDocument = true")
-    visit.page.locator("article a[href*=self_attention]").first.click()
-    visit.page.get_by_role("heading", level=1, name="Self-attention").wait_for()
-    yield visit
-    assert visit.page.evaluate("window.isSameDocument")
-
-
-def test_copying_and_searching_comply_with_the_policy(navigated):
-    page = navigated.page
-    # The theme adds the button when the code comes into view.
-    page.locator("article .highlight:visible").first.scroll_into_view_if_needed()
-    page.locator("[data-clipboard-target]:visible").first.click()
-    page.locator(".md-dialog--active").wait_for()
-    page.get_by_placeholder("Search").press_sequentially("softmax")
-    page.locator(".md-search-result__item a[href*='h=softmax']").first.click()
-    page.wait_for_url("**?h=softmax*")
-
-
-def test_browser_blocks_an_injected_script(open_page):
-    visit = open_page()
-    visit.page.evaluate("""() => {
-        const script = document.createElement("script");
-        script.textContent = "window.injected = true";
-        document.head.append(script);
-    }""")
-    assert not visit.page.evaluate("window.injected")
-    (error,) = visit.errors
-    assert "Content Security Policy" in error
-    visit.errors.clear()

@@ -4,7 +4,6 @@ import contextlib
 import functools
 import gzip
 import http.server
-import os
 import shutil
 import threading
 from pathlib import Path
@@ -30,15 +29,6 @@ PAGE_OF_EACH_KIND = (
     "notebooks/self_and_cross_attention",
     "reference/attention",
 )
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-NO_BACKGROUND_REQUESTS = [
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-# Chromium's sandbox does not run as root; Windows has no geteuid.
-IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
-SANDBOX = ["--no-sandbox"] if IS_ROOT else []
 GZIPPED_SUFFIXES = {".html", ".css", ".js", ".json", ".svg", ".xml", ".map"}
 # The theme's names for the system's colour schemes.
 THEME_SCHEMES = {"light": "default", "dark": "slate"}

@@ -1,11 +1,8 @@
 """Edit the inputs of a page, and compute in Python what the page must show."""
 
-import functools
-import re
-
 import numpy as np
 
-from attention_docs.render.numbers import drawn_number, html_number, number, short_number
+from attention_docs.render.numbers import html_number
 from tests.conftest import ROOT
 from tests.live.replay import replay
 
@@ -64,27 +61,3 @@ def edited_x(value):
     x = np.array(replay("self_attention", {}).steps["X"])
     x[0, 0] = value
     return x
-
-
-def assert_numbers_equal_python(shown, edits):
-    """Assert that a page shows the numbers that Python computes after edits of inputs."""
-    assert shown
-
-    @functools.cache
-    def steps_of(example):
-        own = {step: array for (owner, step), array in edits.items() if owner == example}
-        return replay(example, own).steps
-
-    for reference, index, text in shown:
-        name, indices = re.fullmatch(r"([\w.]+)(?:\[(.*)\])?", reference).groups()
-        example, step = name.split(".")
-        array = np.asarray(steps_of(example)[step])
-        indices = indices if index is None else index
-        value = array[tuple(map(int, indices.split(",")))] if indices else array[()]
-        # Figures write a true minus, also in an exponent.
-        expected = {number(value), re.sub("<.*?>", "", html_number(value)).replace("−", "-")}
-        # A figure may show two decimals, and writes an exponent in superscript digits.
-        expected |= {short_number(value), drawn_number(value).replace("−", "-")}
-        # A browser's sine may differ from NumPy's in the last bit, and then one result is whole.
-        expected |= {text.removesuffix(".0000") for text in expected}
-        assert text.replace("−", "-").removesuffix(".0000") in expected, (reference, index, edits)

@@ -159,15 +159,6 @@ def test_pasted_link_updates_the_open_page(visit):
     assert_in_sync(visit, 3, "exercises")
 
 
-def test_pasted_link_to_another_example_discards_edits(visit):
-    edit(visit, 3)
-    assert_in_sync(visit, 3)
-    paste_fragment(visit, "#try=values_in_space")
-    visit.page.wait_for_selector('table[data-val="values_in_space.W_V"] input')
-    visit.wait_until("location.hash === ''")
-    assert shown_step(visit, "output") == computed_step("output")
-
-
 def x_in_address(page):
     """Return X with the edits of the address."""
     fragment = unquote(page.evaluate("location.hash"))

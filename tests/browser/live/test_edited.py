@@ -12,8 +12,6 @@ from tests.live.replay import replay
 FIELDS, TRY = ".live-field", ".live-try"
 PAGES = [
     ("course/mask", "course_mask"),
-    ("course/averages", "course_averages"),
-    ("course/order", "course_order"),
     ("mechanisms/self_attention", "values_in_space"),
     ("mechanisms/tiles", "tiles"),
 ]
@@ -100,14 +98,17 @@ def test_screen_reader_gets_no_stale_number(open_page, page, example):
         assert spoken == visible
 
 
-def test_figure_description_is_replaced_during_edits(open_page):
+def test_figure_description_and_code_to_copy_are_replaced_during_edits(open_page):
     visit = open_page("mechanisms/self_attention")
     description = visit.page.locator("svg:has(g[data-val]) desc").first
-    before = description.text_content()
-    edit_inputs(visit, "self_attention")
+    codes = visit.page.locator('[data-of="self_attention"] [data-format] code')
+    before = description.text_content(), codes.all_text_contents()
+    edit_inputs(visit, "self_attention", ["1.13"])
     assert description.text_content().startswith("This figure shows your numbers")
+    steps = replay("self_attention", {"X": edited_x(1.13)}).steps
+    assert codes.all_text_contents() == [f"{numpy_steps(steps)}\n", f"{latex_steps(steps)}\n"]
     press_bar_button(visit, "Done")
-    assert description.text_content() == before
+    assert (description.text_content(), codes.all_text_contents()) == before
 
 
 def test_focused_chart_points_show_edited_numbers(open_page):
@@ -123,9 +124,7 @@ def test_focused_chart_points_show_edited_numbers(open_page):
 
 SENTENCES = [
     ("mechanisms/self_attention", "self_attention", "a sharper first row"),
-    ("mechanisms/masks", "causal_padding", "so its row of weights is the one without a mask"),
     ("course/next_token", "course_next_token", "the model no longer knows"),
-    ("mechanisms/kv_cache", "kv_cache", "a new token changes the outputs"),
     ("course/block", "course_block", "its doctest compares every digit"),
 ]
 CODE = "article .highlight:not(.provenance *)"
@@ -144,14 +143,3 @@ def test_prose_and_code_are_dimmed_after_an_edit(open_page, page, example, sente
     assert all(are_dimmed)
     press_bar_button(visit, "Done")
     assert not visit.page.locator(".live-dimmed").count()
-
-
-def test_copied_code_has_the_edited_numbers(open_page):
-    visit = open_page("mechanisms/self_attention")
-    codes = visit.page.locator('[data-of="self_attention"] [data-format] code')
-    before = codes.all_text_contents()
-    edit_inputs(visit, "self_attention", ["1.13"])
-    steps = replay("self_attention", {"X": edited_x(1.13)}).steps
-    assert codes.all_text_contents() == [f"{numpy_steps(steps)}\n", f"{latex_steps(steps)}\n"]
-    press_bar_button(visit, "Done")
-    assert codes.all_text_contents() == before

@@ -54,7 +54,7 @@ def assert_digits(visit, steps):
         assert digits == drawn_number(steps[step][indices]), (reference, index)
 
 
-def test_paused_training_shows_no_step_beyond_the_last_one_computed(open_page):
+def test_paused_training_shows_no_later_step_and_explains_its_loss(open_page):
     visit = open_page(PAGE)
     train(visit, 20)
     pause(visit)
@@ -64,10 +64,7 @@ def test_paused_training_shows_no_step_beyond_the_last_one_computed(open_page):
     move(visit, STEP_SLIDER, 200)
     assert slider.input_value() == reached
     train(visit, int(reached) + 1)
-
-
-def test_card_explains_the_loss_in_words(open_page):
-    visit = open_page(PAGE)
+    pause(visit)
     visit.page.locator('[data-val="course_training.loss"]').click()
     card = visit.page.locator(".live-card")
     assert "loss = the mean of −log p" in card.inner_text()
