@@ -125,6 +125,7 @@ def test_focused_chart_points_show_edited_numbers(open_page):
 SENTENCES = [
     ("mechanisms/self_attention", "self_attention", "a sharper first row"),
     ("course/next_token", "course_next_token", "the model no longer knows"),
+    ("course/order", "course_order", "finds its noun. But"),  # in a section without numbers
     ("course/block", "course_block", "its doctest compares every digit"),
 ]
 CODE = "article .highlight:not(.provenance *)"

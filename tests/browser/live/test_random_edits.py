@@ -5,7 +5,7 @@ import re
 import pytest
 
 from attention_docs.examples.course_sentence import FEATURES, VOCABULARY
-from tests.browser.live.editing import PAGES_WITH_DARES, press_bar_button, wait_for_fields
+from tests.browser.live.editing import PAGES_WITH_DARES, wait_for_fields
 
 WORDS = [*VOCABULARY, *FEATURES]
 EDITS = 10
@@ -47,20 +47,3 @@ def test_random_edits_dim_every_sentence_about_the_words(open_page, page):
     wait_for_fields(visit)  # an earlier edit would be dimmed later
     seen = visit.page.evaluate(VISIBLE_CLAIMS, [WORDS, EDITS])
     assert [re.sub(r"\s+", " ", text) for text in seen] == []
-
-
-# An edit can make this sentence false, although the numbers are in the sections above it.
-SENTENCE_WITHOUT_NUMBERS = "finds its noun. But"
-
-
-def test_edit_dims_sentence_in_a_section_without_numbers(open_page):
-    visit = open_page("course/order")
-    sentence = visit.page.locator("article > p", has_text=SENTENCE_WITHOUT_NUMBERS)
-    is_dimmed = "element => element.matches('.live-dimmed')"
-    assert not sentence.evaluate(is_dimmed)
-    visit.page.locator(".dare [data-control]").first.focus()  # the slider of a dare
-    visit.page.keyboard.press("ArrowLeft")
-    visit.wait_until("document.querySelector('article > .live-dimmed')")
-    assert sentence.evaluate(is_dimmed)
-    press_bar_button(visit, "Done")
-    assert not sentence.evaluate(is_dimmed)
