@@ -50,7 +50,6 @@ def pytest_addoption(parser):
     """Add an option for each thing that must not be missing, and for quick and complete runs."""
     for option in ("browser", "torch", "gpu"):
         parser.addoption(f"--{option}", action="store_true", help=f"fail where {option} is missing")
-    parser.addoption("--all-pages", action="store_true", help="not only one of each kind")
     parser.addoption("--quick", action="store_true", help="only fast tests that need no built site")
     parser.addoption("--weekly", action="store_true", help="also tests that CI runs once a week")
 

@@ -25,18 +25,13 @@ IS_ROOT = hasattr(os, "geteuid") and os.geteuid() == 0
 SANDBOX = ["--no-sandbox"] if IS_ROOT else []
 
 
-def pytest_collection_modifyitems(config, items):
-    """Deselect tests marked `of_each_kind` on other pages, unless all are asked for."""
-    if config.getoption("all_pages"):
-        return
-    others = [
-        item
-        for item in items
-        if item.get_closest_marker("of_each_kind")
-        and item.callspec.params["page"] not in PAGE_OF_EACH_KIND
-    ]
-    config.hook.pytest_deselected(items=others)
-    items[:] = [item for item in items if item not in set(others)]
+@pytest.hookimpl(tryfirst=True)  # before the hook that leaves weekly tests out
+def pytest_collection_modifyitems(items):
+    """Mark tests `of_each_kind` as weekly on pages that stand for no kind."""
+    for item in items:
+        is_of_each_kind = item.get_closest_marker("of_each_kind")
+        if is_of_each_kind and item.callspec.params["page"] not in PAGE_OF_EACH_KIND:
+            item.add_marker("weekly")
 
 
 @pytest.fixture(scope="session")

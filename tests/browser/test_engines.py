@@ -1,4 +1,4 @@
-"""One page of each kind, and with --all-pages all of them, in Firefox and WebKit.
+"""One page of each kind, and with --weekly all of them, in Firefox and WebKit.
 
 Debian has no driver for WebKit, so a page with engine_checks.js shows the site in a frame, checks it and
 posts the answers. Chromium has the other tests of this folder.
@@ -165,7 +165,7 @@ def webkit(address, profile):
 
 @pytest.mark.parametrize("engine", [firefox, webkit], ids=lambda engine: engine.__name__)
 def test_pages_work_in_engine_and_a_broken_one_fails_every_check(engine, site, tmp_path, request):
-    pages = PAGES if request.config.getoption("all_pages") else PAGE_OF_EACH_KIND
+    pages = PAGES if request.config.getoption("weekly") else PAGE_OF_EACH_KIND
     answers = queue.SimpleQueue()
     handler = functools.partial(EngineHandler, answers=answers, pages=[*map(url_path, pages)])
     failures = {}
