@@ -65,7 +65,6 @@ class ComputedExamples:
 
 
 def compute_steps(name: str) -> str:
-    """Compute the steps of an example with the array library of the build, as text."""
     steps = examples.steps(name, selected_library())
     arrays = {step: to_numpy(array) for step, array in steps.items()}
     return base64.b64encode(pickle.dumps(arrays)).decode()

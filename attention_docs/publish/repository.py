@@ -48,7 +48,6 @@ def file_link(path: str, repository: str | None) -> str:
 
 
 def report_link(repository: str) -> str:
-    """Return a link to the issue form for wrong numbers."""
     form = f"{repository}/issues/new?template=wrong-number.yml"
     return f'<a href="{form}">Report a wrong number</a>'
 

@@ -55,12 +55,7 @@ ALWAYS_INCLUDED = {
 
 
 def used_characters(formulas: Iterable[str]) -> dict[str, set[str]]:
-    """Return the characters that typeset formulas use of each font; their MathML needs no glyphs.
-
-    >>> visible_html = '<span class="katex-html"><i class="mord mathnormal">a</i>&lt;</span>'
-    >>> used_characters([f"<math>x</math>{visible_html}"])
-    {'KaTeX_Math-Italic': {'a'}, 'KaTeX_Main-Regular': {'<'}}
-    """
+    """Return the characters of each font that formulas use; their MathML needs no glyphs."""
     characters: dict[str, set[str]] = {}
     for formula in formulas:
         for font, text in fonts_and_texts(formula[formula.index(VISIBLE_HTML) :]):
@@ -88,7 +83,6 @@ def fonts_and_texts(visible_html: str) -> Iterator[tuple[str, str]]:
 
 @functools.cache
 def selected_font(attributes: str) -> str | None:
-    """Return the font that an element's classes select, if any."""
     match = CLASS.search(attributes)
     classes = set(match[1].split()) if match else set()
     for font, selectors in CLASSES.items():

@@ -16,7 +16,6 @@ META = '<meta http-equiv="Content-Security-Policy" content="{}">'
 
 
 def add_policy(pages: Mapping[str, str]) -> dict[str, str]:
-    """Return pages with a Content-Security-Policy, by the same paths."""
     # One for all, because under instant navigation that of the first page applies to the next too.
     scripts = {script for page in pages.values() for script in inline_scripts(page)}
     # The policy applies to the elements below it, and only the charset has to come first.

@@ -56,7 +56,6 @@ def contents(
 
 
 def minutes(section_title: str, nav: Nav, page_files: PageFiles) -> str:
-    """Return the number of minutes that it takes to read all pages of a section, as HTML."""
     paths = page_paths(section_items(section_title, nav))
     total = sum(reading_minutes(page_files[path]) for path in paths if path in page_files)
     return computed_span(str(total))
@@ -134,16 +133,6 @@ def progress(section_title: str, nav: Nav, page: str) -> str:
 
     Args:
         nav: the navigation, which must have a title for each page of the section.
-
-    >>> nav = [{"Course": [{"Scores": "course/one.md"}, {"Heads": "course/two.md"}]}]
-    >>> print(progress("Course", nav, "course/two.md").replace(" data-computed", ""))
-    <details class="progress" style="--read: 100%" data-search-exclude markdown="1">
-    <summary>Course, page <span>2</span> of <span>2</span></summary>
-    <BLANKLINE>
-    1. [Scores](one.md)
-    1. **Heads**
-    <BLANKLINE>
-    </details>
     """
     # Not `section_items`, which raises an error if `nav` has no such section.
     items = next((items for title, items in sections(nav) if title == section_title), [])
@@ -198,7 +187,6 @@ def title_and_target(item: str | dict[str, Any]) -> tuple[str | None, Any]:
 
 
 def title_and_description(page_file: PageFile) -> tuple[str, str]:
-    """Return the title of a page, its first heading, and its description, from its front matter."""
     title = TITLE.search(page_file.prose)
     description = page_file.settings.get("description")
     if not title:

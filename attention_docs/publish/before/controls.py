@@ -156,7 +156,6 @@ def short_number(number: Decimal) -> str:
 
 
 def arrow_html(reference: str, name: str, row: Array, stops: list[Decimal]) -> str:
-    """Return the HTML of two sliders, one for each coordinate of an arrow in a figure."""
     labels = look_up_labels(reference)
     words = labels[0] if labels else ["right", "up"]
     sliders = (

@@ -41,7 +41,6 @@ def find_problems(markdown: str) -> Iterator[tuple[int, str]]:
 
 
 def line_of(match: re.Match[str]) -> int:
-    """Return the 0-based line where a match begins."""
     return match.string.count("\n", 0, match.start())
 
 

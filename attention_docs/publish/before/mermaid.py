@@ -40,8 +40,6 @@ class Edge(NamedTuple):
 
 
 class Flowchart(NamedTuple):
-    """A flowchart: nodes by name, and the edges between them."""
-
     direction: str
     title: str
     description: str
@@ -50,7 +48,6 @@ class Flowchart(NamedTuple):
 
 
 def parse(code: str) -> Flowchart:
-    """Parse a flowchart."""
     first_line, *lines = [line.strip() for line in code.strip().splitlines()]
     header = HEADER.fullmatch(first_line)
     if not header:

@@ -138,7 +138,6 @@ class MarkdownConverter:
                 page_file.markdown = self.diagrams.replace_fences(markdown)
 
     def page_markdown(self, page_file: PageFile) -> str:
-        """Return the Markdown of a page, with macros expanded and placeholders for diagrams."""
         self.check(page_file)
         resolved = values.resolve(page_file.prose, self.macros(page_file), page_file.location)
         with_page_links = LINK_TO_NOTEBOOK.sub(r"\1.md", resolved)
@@ -156,7 +155,6 @@ class MarkdownConverter:
         return contents.TITLE.sub(lambda title: f"{title[0]}\n\n{progress}", markdown, count=1)
 
     def macros(self, page_file: PageFile) -> Macros:
-        r"""Return the macros that a page may use, such as `\val{...}`."""
         steps = self.project.examples.steps
         add_insert = self.inserts.add
         navigation = (self.nav, self.page_files, page_file.path)

@@ -14,7 +14,6 @@ OFFLINE_EXTRA = {"homepage": "index.html", "polyfills": ["assets/iframe-worker.j
 
 
 def project_settings(project: Project, nav: Any) -> dict[str, Any]:
-    """Return the settings that replace those of mkdocs.yml, because they depend on the project."""
     settings = {
         "copyright": footer(project),
         "nav": markdown_paths(nav),

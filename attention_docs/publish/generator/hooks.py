@@ -37,7 +37,6 @@ def on_config(config: MkDocsConfig) -> None:
 
 
 def create_project(config: MkDocsConfig) -> None:
-    """Create the project of this build, and merge its settings into those of MkDocs."""
     offline = bool(config.plugins["material/offline"].config.enabled)
     build.project = import_module("project").Project(
         build.root, config.site_name, config.site_url, offline=offline, preview=build.is_preview
@@ -90,13 +89,11 @@ def cache_templates(env: Environment) -> None:
 
 
 def on_post_build(config: MkDocsConfig) -> None:
-    """Finish the site, or show the first error in place of its pages."""
     build.attempt(finish, config)
     build.show_error(Path(config.site_dir))
 
 
 def finish(config: MkDocsConfig) -> None:
-    """Run the phase after MkDocs on the site that it has written."""
     site, prepared = Path(config.site_dir), build.prepared
     import_module("after.site").finish(site, build.project, prepared.page_files, prepared.inserts)
 

@@ -49,7 +49,6 @@ class Build:
     is_preview = False
 
     def reset(self, root: Path) -> None:
-        """Begin a build of the project in a folder, without the error of the last build."""
         self.root = root
         self.error = ""
 
@@ -71,7 +70,6 @@ class Build:
             return None
 
     def show_error(self, site: Path) -> None:
-        """Replace every page of a site by the error, if there is one."""
         if self.error:
             for page in site.rglob("*.html"):
                 page.write_text(NOT_BUILT.format(escape(self.error)), encoding="utf-8")

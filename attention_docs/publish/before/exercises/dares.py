@@ -71,7 +71,6 @@ class Condition(NamedTuple):
 
 
 def dare(argument: str, steps_of: StepsOf) -> str:
-    """Return the HTML of a dare: its task, condition, sliders, answer and hint."""
     task, condition_text, slider_texts, answer_text, hint = split_fields(
         argument, "task", "condition", "sliders", "answer", "hint"
     )
@@ -133,7 +132,6 @@ def check_task(task: str, condition: Condition) -> None:
 
 
 def check_answer(condition: Condition, answer: Mapping[str, float], steps_of: StepsOf) -> None:
-    """Check that the unedited page does not meet a condition, and that the answer does."""
     literals = edited_literals(answer)
 
     def number_with_answer(reference: str) -> float:
@@ -172,7 +170,6 @@ def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[f
 
 
 def goal(condition: Condition, steps_of: StepsOf) -> str:
-    """Return two sentences in HTML: what a condition asks for, and what its numbers are now."""
     _, above_or_below = SIGNS[condition.sign]
     bound = in_html(condition.right_name or condition.right)
     current_numbers = " and ".join(
