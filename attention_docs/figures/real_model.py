@@ -192,7 +192,7 @@ def _overview(sentence: Mapping[str, Any]) -> draw.Panel:
     layer_ticks = {*range(0, layers - 1, LAYERS_PER_TICK), layers - 1}
     frame = {"width": SIDE, "height": SIDE, "fill": "none", "stroke": "currentColor"}
     corners = [(SIDE * layer, SIDE * head) for (layer, head), _ in strongest_heads().values()]
-    to_chosen = "translate({:g} {:g})".format(*corners[0])
+    to_chosen = "translate({:g} {:g})".format(*corners[0])  # the pronoun head
     whole = f"M0 0h{grid.width:g}v{grid.height:g}h-{grid.width:g}z"
     squares = [
         svg.element("g", cells.draw_grid_lines(grid._replace(x=0, y=0)), opacity=0.5),
