@@ -304,27 +304,6 @@ def printed_text(**arguments):
     return out.getvalue()
 
 
-def chart_of(x, y):
-    axis = figures.Axis("x", (0, 1))
-    return figures.line_chart("Chart", axis, axis, [figures.Series("line", x, y, points=True)])
-
-
-def panel_of_lines(weights, tokens, keys, query):
-    return figures.figure(
-        figures.lines_panel(weights, tokens, keys, query=query, heading="Heading"), "Lines"
-    )
-
-
-def plane_of(coordinates, labels):
-    points = figures.Points("coordinates", coordinates, labels, "query")
-    return figures.figure(figures.scatter_2d("Scatter", "xy", [points], (1, 1)), "Scatter")
-
-
-def scatter_of(coordinates, labels):
-    points = figures.Points("coordinates", coordinates, labels, "query")
-    return figures.scatter_3d("Scatter", "xyz", [points], (1, 1, 1))
-
-
 def draw_product(draw):
     m, k, n = (draw(sizes) for _ in range(3))
     return {**draw_arrays(draw, a=(m, k), b=(k, n)), "row": 0, "column": 0}
@@ -439,43 +418,25 @@ SPECIFICATIONS = {
     ),
     "show": Specification(lambda draw: draw_matrix(draw, "result"), printed_text),
     "heatmap": Specification(draw_matrix, render.heatmap),
-    "matrix_panel": Specification(
-        lambda draw: {**draw_matrix(draw), "numbers": False}, figures.matrix_panel, fixed=("numbers",)
-    ),
     "product_figure": Specification(draw_product, render.product_figure),
     "attention_lines": Specification(draw_lines, render.attention_lines, fixed=("tokens", "keys")),
-    "lines_panel": Specification(draw_lines, panel_of_lines, fixed=("tokens", "keys")),
-    "line_chart": Specification(lambda draw: draw_arrays(draw, x=(3,), y=(3,)), chart_of),
-    "scatter_2d": Specification(
-        lambda draw: {"coordinates": draw(integers(2, 2)), "labels": ["a", "b"]}, plane_of, fixed=("labels",)
-    ),
-    "scatter_3d": Specification(
-        lambda draw: {"coordinates": draw(integers(2, 3)), "labels": ["a", "b"]}, scatter_of, fixed=("labels",)
-    ),
 }  # fmt: skip
 # Classes that only hold arrays.
 CONTAINERS = {
     "AttentionGradients",
     "AttentionSteps",
     "MultiHeadSteps",
-    "Axis",
-    "Html",
     "InputGradients",
-    "Panel",
-    "Points",
-    "Series",
     "TileState",
 }
-# Functions that combine drawings.
-COMBINING_FUNCTIONS = {"beside", "figure"}
 # It takes a function instead of arrays; test_masks.py has its tests.
 FUNCTIONS_OF_FUNCTIONS = {"create_mask"}
 
 
 def test_every_public_name_is_tested():
-    public = {*attention_docs.__all__, *render.__all__, *render.figures.__all__}
+    public = {*attention_docs.__all__, *render.__all__}
     tested = {name.partition(".")[0] for names in SPECIFICATIONS for name in names.split(", ")}
-    assert public == tested | CONTAINERS | COMBINING_FUNCTIONS | FUNCTIONS_OF_FUNCTIONS
+    assert public == tested | CONTAINERS | FUNCTIONS_OF_FUNCTIONS
 
 
 # ---- The tests ----

@@ -2,13 +2,14 @@
 
 import math
 from dataclasses import replace
+from itertools import islice
 
 import numpy as np
 import pytest
 from numpy.random import RandomState
 
 from attention_docs import softmax
-from attention_docs.learning import Adam, Model, cross_entropy, evaluate
+from attention_docs.learning import Adam, Model, cross_entropy, evaluate, train
 from attention_docs.tasks import Batch, induction, one_hot, reverse, walk
 from tests.conftest import to_numpy
 from tests.maths.gradients import assert_gradients_equal_finite_differences, loss_and_gradients
@@ -29,6 +30,56 @@ each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_gradients_equal_finite_differences(model):
     weights = model.initial_weights(seed=1, embedding_scale=2)
     assert_gradients_equal_finite_differences(model, weights, BATCH, stride=5, rel=1e-7)
+
+
+def torch_loss(torch, model, weights, batch):
+    """Return the loss of the same model in PyTorch."""
+    tokens, targets = (torch.from_numpy(np.ascontiguousarray(array)) for array in batch)
+    x = tokens @ weights["W_E"]
+    if model.has_positions:
+        x = x + weights["W_P"]
+    for layer in range(1, model.layers + 1):
+        q, k, v = (x @ weights[f"W_{role}{layer}"] for role in "QKV")
+        scores = q @ k.mT * (model.d_k**-0.5 if model.scale is None else model.scale)
+        if model.is_causal:
+            later = torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1)
+            scores = scores.masked_fill(later, -math.inf)
+        output = torch.softmax(scores, dim=-1) @ v
+        x = x + output if model.has_residual else output
+    has_target = targets.sum(-1) > 0
+    logits = (x @ weights["W_vocabulary"])[has_target]
+    return torch.nn.functional.cross_entropy(logits, targets[has_target].argmax(-1))
+
+
+def train_with_pytorch(torch, model, task, steps):
+    """Return the weights after training steps with PyTorch's gradients and Adam."""
+    parameters = {
+        name: torch.tensor(array, requires_grad=True)
+        for name, array in model.initial_weights(seed=0).items()
+    }
+    adam = torch.optim.Adam(parameters.values(), lr=1 / 100, betas=(0.9, 0.98))
+    random_state = RandomState(1)
+    for _ in range(steps):
+        adam.zero_grad()
+        torch_loss(torch, model, parameters, task(random_state)).backward()
+        adam.step()
+    return {name: parameter.detach().numpy() for name, parameter in parameters.items()}
+
+
+@pytest.mark.parametrize(
+    ("model", "task"),
+    [
+        (replace(SMALL, vocabulary=9, length=8), induction),
+        (replace(SMALL, vocabulary=6, length=8, has_residual=False), walk),
+    ],
+)
+def test_training_equals_pytorch(torch, model, task):
+    steps = 20
+    training = train(model, model.initial_weights(seed=0), task, rate=1 / 100, seed=1)
+    ours = next(islice(training, steps, None))
+    theirs = train_with_pytorch(torch, model, task, steps)
+    for name, weights in ours.items():
+        np.testing.assert_allclose(weights, theirs[name], rtol=0, atol=1e-10, err_msg=name)
 
 
 # Two sequences of two positions; the last position of each has no target.
