@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
-from attention_docs.figures.side_panel import SIDE_PANELS
+from attention_docs.figures.side_panel import BAR_WIDTH, SIDE_PANELS
 from attention_docs.lookup import look_up_array
 from attention_docs.render.numbers import short_number
 from tests.browser.live.editing import press_bar_button
@@ -31,10 +31,10 @@ OPEN_DETAILS_OF_TEXT = (
 # The end of the last thing on the page, the footer.
 END = "Math.max(...[...document.querySelectorAll('article > *:not(.panel), footer *')].map(e => e.getBoundingClientRect().bottom))"
 # The probabilities of the next word: the text, and the width of the bar as a share of the whole width.
-BARS = """
+BARS = f"""
     [...document.querySelectorAll(".by-hand .next g[data-at]")].map(cell => [
         cell.querySelector("text").textContent,
-        cell.querySelector("rect").getAttribute("width") / cell.querySelector("rect").dataset.full,
+        cell.querySelector("rect").getAttribute("width") / {BAR_WIDTH},
     ])
 """
 

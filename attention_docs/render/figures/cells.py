@@ -144,8 +144,7 @@ def draw_cells(
                 text = cell_text(value, is_short)
             else:
                 text = "−" if value < 0 else ""
-            # A number that is not printed may become negative, and then it has a sign.
-            if text or scale.kind == "diverging":
+            if text:
                 cell += svg.label(*grid.centre(*index), text, fill=svg.colour(None))
         body.append(tag_index(cell, matrix, index))
     group = {"data_val": step_name(matrix), **scale.group}

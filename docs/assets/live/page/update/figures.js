@@ -13,6 +13,7 @@ const TEXTS = {
   sign: (value) => (value < 0 ? "−" : ""),
   exact: (value) => (Number.isNaN(value) ? "" : String(value).replace("-", "−")),
 };
+const BASELINE = 4; // of a text below its middle, as in svg.py
 // All of a text, or what stands between the name and the place in a title.
 const NUMBER = /^[^:]*$|(?<=: )[^:]*?(?= at |$)/;
 
@@ -57,7 +58,8 @@ const setAll = (group, numbers) => {
   for (const rule of group.dataset.set?.split("; ") ?? []) {
     const [selector, name, ...rest] = rule.split(" ");
     const [factor = 1, least = 0] = rest.map(Number);
-    for (const { element, value, dtype, fraction } of numbers)
+    for (const { element, value, dtype, fraction } of numbers) {
+      if (name === "sign" && value < 0) addSign(element);
       for (const part of element.matches(selector) ? [element] : elementsIn(element, selector)) {
         if (name in TEXTS) setText(part, TEXTS[name](value * factor, dtype));
         else if (factor) setNumber(part, name, fraction && Math.max(least, factor * fraction));
@@ -65,7 +67,17 @@ const setAll = (group, numbers) => {
         else if (value < 0) part.setAttribute(name, rest.join(" "));
         else part.removeAttribute(name);
       }
+    }
   }
+};
+
+/** Give a small cell that becomes negative a text for its sign. @param {Element} cell */
+const addSign = (cell) => {
+  const box = cell.querySelector("rect:not([fill=none])");
+  if (!box || cell.querySelector("text")) return;
+  const [x, y, width, height] = ["x", "y", "width", "height"].map((name) => Number(box.getAttribute(name)));
+  const place = `x="${x + width / 2}" y="${y + height / 2 + BASELINE}"`;
+  box.insertAdjacentHTML("afterend", `<text ${place} fill="currentColor"></text>`);
 };
 
 /** Set the number of a text only if it differs, to avoid layout. @param {Element} element @param {string} number */
