@@ -1,4 +1,4 @@
-"""Rotary positions, biases, caches, latents and tiles, by complex numbers, loops and counting."""
+"""Rotary positions, biases, caches, latents, induction and tiles, by complex numbers and loops."""
 
 import cmath
 import math
