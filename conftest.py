@@ -38,6 +38,12 @@ from attention_docs.examples import computed
 pytest.register_assert_rewrite("tests")
 
 PROGRAM = "python -m attention_docs "
+# Files that compute the worked examples, of which some train a model: once for all of them.
+TRAINING = (
+    "attention_docs/examples/",
+    "tests/examples/test_examples.py",
+    "docs/reference/index.md",
+)
 # Optional libraries by module: the name to print, and the option of pytest that requires the
 # library. A fixture of the same name as the option imports it.
 OPTIONAL = {"torch": ("PyTorch", "torch"), "cupy": ("CuPy", "gpu")}
@@ -116,8 +122,8 @@ def slowest_files_first(items):
 class ByFile(LoadFileScheduling):
     """Schedule whole files, but the tests of a file marked `independent_tests` one by one.
 
-    The tests of a file share fixtures, the blocks of a page build on one another, and the doctests
-    of the examples train the models of their tests. The scheduler does not collect tests, so it
+    The tests of a file share fixtures, the blocks of a page build on one another, and the files of
+    `TRAINING` use the same trained models. The scheduler does not collect tests, so it
     looks for the mark in the text of the file. (Marking groups for pytest-xdist would be simpler,
     but has no effect in pytest-xdist 3.8 with pytest 9.2.)
     """
@@ -125,7 +131,7 @@ class ByFile(LoadFileScheduling):
     def _split_scope(self, nodeid):
         """Return the name of the group of a test, whose tests run in the same process."""
         file = super()._split_scope(nodeid)
-        if file.startswith("attention_docs/examples/"):
+        if file.startswith(TRAINING):
             file = "tests/examples/test_examples.py"
         return nodeid if has_independent_tests(self.config.rootpath / file) else file
 

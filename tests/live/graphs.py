@@ -1,17 +1,18 @@
-"""The graph of each example, recorded at most once per process."""
+"""The graph of each example, as pages have it: recorded once for all tests and builds."""
 
 import functools
 import json
 
-from attention_docs.live import graph as live
 from attention_docs.live.recording import recorded_names
+from attention_docs.publish.computed import ComputedExamples
+from tests.conftest import ROOT
 
-graph = functools.cache(live.graph)
+COMPUTED = ComputedExamples(ROOT)
 
 
 @functools.cache
 def page_graph(name):
-    return json.loads(live.to_json(graph(name)))
+    return json.loads(COMPUTED.graph(name))
 
 
 def page_graphs():

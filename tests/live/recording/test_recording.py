@@ -7,9 +7,9 @@ import pytest
 from attention_docs import examples
 from attention_docs.arrays import namespace
 from attention_docs.examples import self_attention
+from attention_docs.live.graph import graph
 from attention_docs.live.library import Tape, UnknownOperationError
 from attention_docs.live.recording import attempt, record, recorded_names
-from tests.live.graphs import graph
 from tests.live.replay import replay
 
 NAMES = recorded_names()
