@@ -230,13 +230,17 @@ class Visit:
         self.page.emulate_media(media="screen", color_scheme=scheme)
         self.page.set_viewport_size({"width": width, "height": height})
         self.page.wait_for_selector(f'body[data-md-color-scheme="{THEME_SCHEMES[scheme]}"]')
-        self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
+        self.wait_for_frame()
 
     def emulate_print(self, scheme="light"):
         """Show the open page as on paper, after the event by which the theme unfolds all details."""
         self.page.evaluate("dispatchEvent(new Event('beforeprint'))")
         self.page.emulate_media(media="print", color_scheme=scheme)
         self.page.set_viewport_size({"width": 680, "height": 1000})  # A4 with margins of 15 mm
+
+    def wait_for_frame(self):
+        """Wait for what happens when the page is painted, such as observers of sizes."""
+        self.page.evaluate("new Promise(done => requestAnimationFrame(() => setTimeout(done)))")
 
     def wait_until(self, expression):
         """Wait until a JavaScript expression is true."""
