@@ -158,6 +158,7 @@ def test_each_mistake_of_the_catalogue_is_named(mistake):
     assert mistake.fix in format_report(report)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     "names",
     [
@@ -245,6 +246,7 @@ def test_computing_in_float16_is_judged_at_float16_precision():
     assert check_in_process(attention).interface.precision == "float16"
 
 
+@pytest.mark.thorough
 def test_rounding_only_the_weights_to_float16_is_wrong():
     rounding = {"after_softmax": lambda weights, visible: weights.astype(np.float16)}
     assert not check_in_process(attention_with(rounding)).is_correct
@@ -263,6 +265,7 @@ def test_state_kept_between_calls_is_reported(write_target, capsys):
     assert "its output depends on earlier calls" in capsys.readouterr().out
 
 
+@pytest.mark.thorough
 def test_error_of_a_thousandth_is_not_taken_for_a_known_mistake():
     changes = {"after_softmax": lambda weights, visible: 0.999 * weights}
     report = check_in_process(attention_with(changes))
@@ -316,6 +319,7 @@ def test_additive_mask_is_detected():
     assert report.is_correct
 
 
+@pytest.mark.thorough
 def test_adding_one_where_a_boolean_mask_is_false_is_wrong():
     def attention(query, key, value, attn_mask=None):
         if attn_mask is not None and attn_mask.dtype == bool:

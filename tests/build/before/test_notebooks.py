@@ -164,6 +164,7 @@ def execute(tmp_path, monkeypatch):
     return execute
 
 
+@pytest.mark.thorough
 def test_executed_notebook_is_cached(execute, monkeypatch):
     show_weights = "from attention_docs import examples, show\nshow(examples.steps('self_attention')['weights'])"
     page = execute(show_weights)
@@ -188,6 +189,7 @@ launch_new_instance()
 """
 
 
+@pytest.mark.thorough
 def test_kernel_that_dies_at_startup_is_restarted(execute, tmp_path, monkeypatch):
     (tmp_path / "ipykernel_launcher.py").write_text(KERNEL_THAT_DIES_ONCE, encoding="utf-8")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
@@ -195,6 +197,7 @@ def test_kernel_that_dies_at_startup_is_restarted(execute, tmp_path, monkeypatch
     assert (tmp_path / "has_died").exists()
 
 
+@pytest.mark.thorough
 def test_printed_pieces_are_joined_into_one_output(execute):
     print_in_two_pieces = (
         "import time\nprint('One', end='', flush=True)\ntime.sleep(0.5)\nprint(' line')"
@@ -204,6 +207,7 @@ def test_printed_pieces_are_joined_into_one_output(execute):
     assert "<pre>One line</pre>" in page
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("code", "message"),
     [
@@ -218,6 +222,7 @@ def test_failing_cell_stops_the_build(execute, code, message):
     assert str(caught.value).startswith(f"docs/notebooks/toy.ipynb: {message}")
 
 
+@pytest.mark.thorough
 def test_notebook_that_wrote_to_stderr_is_executed_again(execute, tmp_path):
     flag = tmp_path / "has_failed"
     write_once = f"import pathlib, sys\nf = pathlib.Path({str(flag)!r})\nif not f.exists():\n    f.touch()\n    print('port taken', file=sys.stderr)"
