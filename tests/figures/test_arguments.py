@@ -41,6 +41,7 @@ def test_names_and_labels_are_escaped():
         (lambda: heatmap(np.ones((0, 3))), "matrix has shape (0, 3); expected two axes, none of them empty"),
         (lambda: heatmap([["a"]]), "matrix has dtype <U1; expected real numbers or booleans"),
         (lambda: heatmap([[np.nan]]), "matrix holds nan; expected numbers, or -inf where nothing takes part"),
+        (lambda: heatmap(A, rows=["a", "b"]), "rows is ['a', 'b']; expected a text"),
         (lambda: heatmap(A, row_labels=["a"]), "row_labels is ['a']; expected 2 labels"),
         (lambda: heatmap(A, column_labels="abc"), "column_labels is 'abc'; expected 3 labels"),
         (lambda: heatmap(A, row_labels=2), "row_labels is 2; expected 2 labels"),

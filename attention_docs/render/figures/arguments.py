@@ -30,6 +30,12 @@ def matrix(name: str, array: Array, expected: str = "two axes, none of them empt
     return numbers
 
 
+def text(name: str, value: str) -> None:
+    """Raise an error if an argument is no text."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} is {value!r}; expected a text")
+
+
 def labels(name: str, names: Sequence[str] | None, count: int) -> list[str]:
     """Return the labels of rows or columns, by default their positions, counted from 1."""
     if names is None:

@@ -26,7 +26,7 @@ def heatmap(matrix: Array, name: str = "Matrix", **options: Any) -> svg.Html:
         The figure as SVG text; a notebook shows the picture.
 
     Raises:
-        TypeError: if the matrix does not hold real numbers or booleans.
+        TypeError: if the matrix does not hold real numbers or booleans, or a name is no text.
         ValueError: if it does not have two axes, is empty or holds NaN, or an option does not fit.
 
     >>> picture = heatmap(np.array([[0.25, 0.75], [1.0, 0.0]]), "A", scale="sequential")
@@ -70,6 +70,8 @@ def matrix_panel(
             are wider than the numbers, so that a matrix of many columns fits on a phone.
     """
     values = arguments.matrix("matrix", matrix)
+    for argument, value in (("name", name), ("rows", rows), ("columns", columns)):
+        arguments.text(argument, value)
     row_labels = arguments.labels("row_labels", row_labels, values.shape[0])
     column_labels = arguments.labels("column_labels", column_labels, values.shape[1])
     crossed_out = _checked_hidden(hidden, values.shape)
