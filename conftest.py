@@ -34,8 +34,10 @@ from attention_docs.__main__ import main
 from attention_docs.arrays import backend
 from attention_docs.examples import computed
 
-# Assertions of shared modules, too, show the values that they compare.
-pytest.register_assert_rewrite("tests")
+# Assertions of shared modules, too, show the values that they compare. mutmut runs pytest again in
+# a process that has imported them.
+if "tests" not in sys.modules:
+    pytest.register_assert_rewrite("tests")
 
 PROGRAM = "python -m attention_docs "
 # Files that compute the worked examples, of which some train a model: once for all of them.
