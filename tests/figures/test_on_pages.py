@@ -144,9 +144,17 @@ def shown_and_expected_numbers(root):
                 yield shown, number_format(value)
     for series in root.findall(f".//{SVG}g[@data-axis]"):
         factor = float(series.get("data-set").rpartition(" ")[2])
+        slope, start, _, *logarithmic = series.get("data-axis").split()
         for point in series.findall("*[@data-at]"):
             shown, _, _ = shown_text(point).rpartition(" at ")
-            yield shown, drawn_number(number_at(series, point) * factor)
+            value = number_at(series, point)
+            yield shown, drawn_number(value * factor)
+            # Where an edit would move it, were the edited number the same.
+            height = float(slope) * (np.log(value) if logarithmic else value) + float(start)
+            yield (
+                point.get("transform").split()[-1].rstrip(")"),
+                f"{height:.2f}".rstrip("0").rstrip("."),
+            )
     for point in root.findall(f".//{SVG}path[@data-val][{SVG}title]"):
         coordinates = referenced_number(point.get("data-val"))
         yield shown_text(point), ", ".join(map(drawn_number, coordinates))
