@@ -62,7 +62,9 @@ def test_hovered_button_and_print_have_enough_contrast(chapter, axe):
     assert chapter.page.evaluate(LOW_CONTRAST) == []
 
 
-@pytest.mark.parametrize("page", ["self_attention", "multi_head"])
+@pytest.mark.parametrize(
+    "page", ["multi_head", pytest.param("self_attention", marks=pytest.mark.weekly)]
+)
 def test_formulas_have_enough_contrast_in_both_schemes(desktop, address, axe, page):
     desktop.load_uncached(f"{address}mechanisms/{page}/")
     desktop.page.evaluate(axe)

@@ -1,4 +1,4 @@
-"""Edits of the inputs of an example: of every number, of pairs and at random."""
+"""Edits of the inputs of an example: of every row, of pairs and at random."""
 
 import itertools
 
@@ -22,10 +22,10 @@ def inputs(graph):
     }
 
 
-def every_number(draw, literals):
-    """Yield an edit of each single number."""
+def every_row(draw, literals):
+    """Yield an edit of each row, by which all its numbers change."""
     for step, array in literals.items():
-        for index in np.ndindex(array.shape):
+        for index in np.ndindex(array.shape[:-1]):
             yield {step: changed(draw, array, index)}
 
 
@@ -41,9 +41,9 @@ def every_pair(draw, literals):
 
 
 def changed(draw, array, index):
-    """Return a copy of an array with a different number at an index."""
+    """Return a copy of an array with different numbers at an index."""
     array = array.copy()
-    array[index] += draw.choice([-2, -1, 1, 3])
+    array[index] = array[index] + draw.choice([-2, -1, 1, 3], size=array[index].shape)
     return array
 
 

@@ -488,7 +488,10 @@ def test_print_shows_the_note_on_edited_numbers(visit):
     assert not visit.page.locator(f"{BAR} button:visible").count()
 
 
-@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 320)])
+@pytest.mark.parametrize(
+    ("scheme", "width"),
+    [("dark", 320), pytest.param("light", 1280, marks=pytest.mark.weekly)],
+)
 def test_wcag_2_2_with_card_walkthrough_influences_and_fields(visit, axe, scheme, width):
     visit.emulate(scheme, width)
     visit.page.evaluate(axe)
