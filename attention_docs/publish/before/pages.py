@@ -6,12 +6,14 @@ import re
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple
 
 from attention_docs import examples
 from attention_docs.figures.real_model import sentence_scripts
 from attention_docs.figures.sentence import sentences
 from attention_docs.figures.side_panel import side_panel
+from attention_docs.lookup import RESULTS
 from attention_docs.publish import assets
 from attention_docs.publish.before import (
     claims,
@@ -31,6 +33,7 @@ from attention_docs.publish.before.figures import figure_block
 from attention_docs.publish.before.provenance import provenance
 from attention_docs.publish.before.results import measured
 from attention_docs.publish.before.values import Context, Macros
+from attention_docs.publish.cache import files_digest
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.inserts import Inserts
 from attention_docs.publish.page_files import PageFile
@@ -113,6 +116,10 @@ class MarkdownConverter:
         self.page_files = page_files
         self.inserts = Inserts()
         self.diagrams = diagrams.Diagrams(project)
+        # The texts whose claims hold; checking those of all pages takes three seconds.
+        self.checked = project.examples.cache.with_version(
+            files_digest(Path(__file__).parent, RESULTS)
+        )
         self.used_examples: set[str] = set()
 
     def convert_page_files(self) -> None:
@@ -202,13 +209,14 @@ class MarkdownConverter:
         return macros
 
     def check(self, page_file: PageFile) -> None:
-        found = [
-            *lint.find_problems(page_file.prose),
-            *claims.find_problems(page_file.prose_with_claims, self.project.examples.steps),
-        ]
+        text = page_file.prose_with_claims
+        found = list(lint.find_problems(page_file.prose))
+        if text not in self.checked:
+            found += claims.find_problems(text, self.project.examples.steps)
         problems = [f"{page_file.location(line)}: {problem}" for line, problem in found]
         if problems:
             raise PublishError("\n".join(problems))
+        self.checked[text] = ""
 
     def provenance(self, name: str, page_file: PageFile) -> str:
         """Return a placeholder for the provenance of an example, which the search leaves out."""
