@@ -100,6 +100,11 @@ def test_states_without_axes_are_refused():
         merge(state, state)
 
 
+def test_tile_names_a_value_that_is_not_real():
+    with pytest.raises(TypeError, match=r"^value has dtype complex128; expected real numbers$"):
+        attend_tile(np.ones((2, 3)), np.ones((4, 3)), np.ones((4, 2), complex))
+
+
 def test_merge_overflow_raises():
     large = VALID._replace(total=np.full(2, 1.5e308))
     with pytest.raises(ValueError, match="the merged totals of one and other hold inf at"):
