@@ -1,17 +1,18 @@
-"""The graph of each example, recorded at most once per process."""
+"""The graph of each example, as pages have it: recorded once for all tests and builds."""
 
 import functools
 import json
 
-from attention_docs.live import graph as live
 from attention_docs.live.recording import recorded_names
+from attention_docs.publish.computed import ComputedExamples
+from tests.conftest import ROOT
+
+COMPUTED = ComputedExamples(ROOT)
 
 
 @functools.cache
 def page_graph(name):
-    # Not from the build's cache: recording an example also finds its literals, which tests edit, before
-    # one of them runs copied code in the example's module.
-    return json.loads(live.to_json(live.graph(name)))
+    return json.loads(COMPUTED.graph(name))
 
 
 def page_graphs():

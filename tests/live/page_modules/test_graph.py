@@ -9,11 +9,9 @@ import pytest
 
 from attention_docs import examples
 from attention_docs.live.recording import recorded_names
-from attention_docs.publish.computed import ComputedExamples
 from attention_docs.render.numbers import number
-from tests.conftest import ROOT
 from tests.live.edits import every_pair, every_row, inputs, random_edit
-from tests.live.graphs import page_graph
+from tests.live.graphs import COMPUTED, page_graph
 from tests.live.page_modules.nodejs import digits, in_node
 from tests.live.replay import replay
 
@@ -47,9 +45,8 @@ def test_every_step_equals_python():
         {name: page_graph(name) for name in examples.names()},
     )
     differences = Counter()
-    steps = ComputedExamples(ROOT).steps  # cached, because some examples train
     for name in examples.names():
-        differences += compare_steps(name, steps(name), results[name])
+        differences += compare_steps(name, COMPUTED.steps(name), results[name])
     assert not differences, "digits of the page's own numbers differ"
 
 
