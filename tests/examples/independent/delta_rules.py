@@ -136,8 +136,7 @@ def state_sizes(literals):
 def models_by_name(literals):
     names = ("FULL", "WINDOWED", "STATES", "NUMBERS", "WINDOW", "STATE", "CONTEXT")
     mebibytes, share = [], []
-    # The test of copied code leaves floats in the module.
-    for model in zip(*(map(int, literals[name]) for name in names), strict=True):
+    for model in zip(*(literals[name] for name in names), strict=True):
         full, windowed, states, numbers, window, state, context = model
         token = np.zeros(numbers, "float16").nbytes
         kept = [token * context] * full + [token * window] * windowed
