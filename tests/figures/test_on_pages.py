@@ -20,7 +20,7 @@ from attention_docs.publish.before.values import resolve
 from attention_docs.publish.computed import ComputedExamples
 from attention_docs.publish.errors import PublishError
 from attention_docs.render.figures.scales import FILLS, SWATCH_HEIGHT
-from attention_docs.render.figures.svg import ROLES
+from attention_docs.render.figures.svg import ROLES, attribute_value
 from attention_docs.render.numbers import drawn_number, short_number
 from tests.conftest import ROOT
 from tests.figures.drawing import SVG, faults_of_layout, name_and_description, shapes, size, svgs_of
@@ -151,10 +151,7 @@ def shown_and_expected_numbers(root):
             yield shown, drawn_number(value * factor)
             # Where an edit would move it, were the edited number the same.
             height = float(slope) * (np.log(value) if logarithmic else value) + float(start)
-            yield (
-                point.get("transform").split()[-1].rstrip(")"),
-                f"{height:.2f}".rstrip("0").rstrip("."),
-            )
+            yield point.get("transform").split()[-1].rstrip(")"), attribute_value(height)
     for point in root.findall(f".//{SVG}path[@data-val][{SVG}title]"):
         coordinates = referenced_number(point.get("data-val"))
         yield shown_text(point), ", ".join(map(drawn_number, coordinates))
