@@ -23,6 +23,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from attention_check.__main__ import main as check_command
 from sybil import Sybil
 from sybil.evaluators.doctest import DocTest
 from sybil.evaluators.python import PythonEvaluator
@@ -39,7 +40,8 @@ from attention_docs.examples import computed
 if "tests" not in sys.modules:
     pytest.register_assert_rewrite("tests")
 
-PROGRAM = "python -m attention_docs "
+# The commands that pages show, and the function that runs each.
+PROGRAMS = {"python -m attention_docs ": main, "attention-check ": check_command}
 # Files that compute the worked examples, of which some train a model: once for all of them.
 TRAINING = (
     "attention_docs/examples/",
@@ -186,9 +188,10 @@ def run_console(example):
     """Run a block like `$ python -m attention_docs show NAME`; `...` stands for omitted output."""
     command, _, expected = example.parsed.partition("\n")
     command = command.removeprefix("$ ")
-    assert command.startswith(PROGRAM), f"only {PROGRAM}... can be checked: {command}"
+    program = next((program for program in PROGRAMS if command.startswith(program)), None)
+    assert program, f"only {' and '.join(PROGRAMS)} can be checked: {command}"
     with contextlib.redirect_stdout(io.StringIO()) as output, minimal_install():
-        status = main(shlex.split(command.removeprefix(PROGRAM)))
+        status = PROGRAMS[program](shlex.split(command.removeprefix(program)))
     printed = output.getvalue()
     if expected:
         assert doctest.OutputChecker().check_output(expected, printed, doctest.ELLIPSIS), printed

@@ -93,7 +93,9 @@ def apply_index(array: Array, index: str | None) -> Array:
 
 
 def load_results(name: str, folder: Path = RESULTS) -> Any:
-    files = sorted(path.stem for path in folder.glob("*.json"))
+    # Those of the check are in its package.
+    folders = (folder, folder.parent / "attention_check" / "results")
+    files = {path.stem: path for place in folders for path in sorted(place.glob("*.json"))}
     if name not in files:
         raise LookupError(f"result {name!r} is unknown; expected one of {', '.join(files)}")
-    return json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
+    return json.loads(files[name].read_text(encoding="utf-8"))

@@ -15,9 +15,10 @@ import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 OLDEST_PYTHON = (3, 11)
+CHECK = os.path.join(ROOT, "attention_check")  # a package of its own, whose catalogue a page shows
 VENV = os.path.join(ROOT, ".venv")
 # The digests of the locks that are installed in .venv, by their names.
-STATE = os.path.join(VENV, "attention-docs.json")
+STATE = os.path.join(VENV, "installed.json")
 
 
 def install(lock):
@@ -49,7 +50,7 @@ def install(lock):
     # On a terminal pip shows its progress; elsewhere "-qq" prints errors only.
     pip += [] if sys.stderr.isatty() else ["-qq"]
     run([*pip, "--require-hashes", "--requirement", lock_file(lock)], stdout=sys.stderr)
-    run([*pip, "--no-deps", "--no-build-isolation", "--editable", ROOT], stdout=sys.stderr)
+    run([*pip, "--no-deps", "--no-build-isolation", "-e", ROOT, "-e", CHECK], stdout=sys.stderr)
     with open(STATE, "w", encoding="utf-8") as file:
         json.dump(digests, file)
     return python

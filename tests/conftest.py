@@ -110,12 +110,10 @@ def copy_project(target):
     """Copy what a build needs, including the cache, link the npm packages, and return the folder."""
     for name in ("mkdocs.yml", "package.json", "package-lock.json", ".npmrc", "pyproject.toml"):
         shutil.copy(ROOT / name, target)
-    for name in ("docs", "attention_docs", "results"):
+    for name in ("docs", "attention_docs", "results", "attention_check"):
         shutil.copytree(ROOT / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
     if (ROOT / ".cache").is_dir():
-        # .cache/others holds gigabytes, the environments of scripts/check_others.
-        without_environments = shutil.ignore_patterns("others")
-        shutil.copytree(ROOT / ".cache", target / ".cache", ignore=without_environments)
+        shutil.copytree(ROOT / ".cache", target / ".cache")
     link_folder(ROOT / "node_modules", target / "node_modules")
     return target
 

@@ -3,7 +3,7 @@
 import os
 import re
 import subprocess
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 
 
@@ -60,7 +60,9 @@ def commit(root: Path) -> str:
 def commit_day(root: Path) -> str:
     """Return the day of the last commit in UTC, or an empty string outside a repository."""
     timestamp = git(root, "log", "-1", "--format=%ct")
-    return f"{datetime.fromtimestamp(int(timestamp), UTC):%Y-%m-%d}" if timestamp else ""
+    # Python 3.10, with which attention_check may be installed, has no `datetime.UTC`.
+    utc = timezone.utc  # noqa: UP017
+    return f"{datetime.fromtimestamp(int(timestamp), utc):%Y-%m-%d}" if timestamp else ""
 
 
 def git(root: Path, *arguments: str) -> str:

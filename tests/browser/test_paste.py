@@ -1,6 +1,6 @@
 """The box to paste an output into: keyboard access and announcements."""
 
-from tests.diagnosis.pasted_outputs import RIGHT, WRONG
+from tests.build.before.pasted_outputs import RIGHT, WRONG
 
 PAGE = "check"
 LABEL = "Your output, as it was printed"

@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from attention_check.cases import CASES, example_call
+from attention_check.comparing import typical_case
+from attention_check.mistakes import MISTAKES, mistake_named
+from attention_check.recipe import Call, LayerCall
 
+from attention_check import recipe
 from attention_docs import examples
-from attention_docs.diagnosis import recipe
-from attention_docs.diagnosis.cases import CASES, example_call
-from attention_docs.diagnosis.comparing import typical_case
-from attention_docs.diagnosis.mistakes import MISTAKES, mistake_named
-from attention_docs.diagnosis.recipe import Call, LayerCall
 from tests.examples.comparison import equal_on_page
 
 STEPS = examples.steps("distinct_sizes")

@@ -40,4 +40,4 @@ def create_venv(checkout):
     python.chmod(0o755)
     lock = (checkout / "requirements" / "site.txt").read_bytes()
     state = {"site": hashlib.sha256(lock).hexdigest()}
-    (checkout / ".venv" / "attention-docs.json").write_text(json.dumps(state))
+    (checkout / ".venv" / "installed.json").write_text(json.dumps(state))

@@ -79,7 +79,7 @@ def test_failed_installation_is_reported_and_not_recorded_as_done(uninstalled):
     lines = process.stderr.splitlines()
     assert lines[0] == "Installing requirements/site.txt into .venv"
     assert "ERROR: No matching distribution found" in lines[-1]
-    assert not (uninstalled / ".venv" / "attention-docs.json").exists()
+    assert not (uninstalled / ".venv" / "installed.json").exists()
 
 
 @pytest.fixture

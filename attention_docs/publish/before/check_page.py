@@ -12,10 +12,12 @@ from dataclasses import replace
 from html import escape
 from typing import Any
 
+from attention_check.mistakes import MISTAKES, Mistake
+
+from attention_check import cases, recipe
 from attention_docs import examples
 from attention_docs.arrays import Array
-from attention_docs.diagnosis import cases, recipe
-from attention_docs.diagnosis.mistakes import MISTAKES, Mistake
+from attention_docs.dot_product import attention_steps
 from attention_docs.publish.before.provenance import code_html
 from attention_docs.render.numbers import computed_span
 
@@ -95,12 +97,13 @@ def known_outputs() -> list[dict[str, Any]]:
     """
     call = cases.example_call()
     causal_call = replace(call, is_causal=True)
-    right = cases.expected_steps(call)
+    right = attention_steps(call.query, call.key, call.value)
+    causal = attention_steps(call.query, call.key, call.value, is_causal=True)
     right_matrices = {
         "the right output of this call, which says nothing of masks, heads or gradients": (
             right.output
         ),
-        "the right output with a causal mask": cases.expected_steps(causal_call).output,
+        "the right output with a causal mask": causal.output,
         "the right output, transposed": right.output.swapaxes(-1, -2),
         "the matrix of the right scores, before the scale": right.scores,
         "the matrix of the right scaled scores, before the softmax": right.scaled,

@@ -1,0 +1,19 @@
+"""The axes of sequences and heads are exchanged before the heads are merged."""
+
+from bugs import scaled, softmax
+
+THREAD = "gazelle93/Transformer-Various-Positional-Encoding#1"
+EXPECTED = "sequences_and_heads_exchanged"
+FAULT = "out.reshape(num_heads, b, n, -1)"
+FIX = "out.reshape(b, num_heads, n, -1)"
+
+
+def attention(x, W_Q, W_K, W_V, W_O, num_heads):
+    b, n, d_model = x.shape
+
+    def split(rows):
+        return rows.reshape(b, n, num_heads, -1).swapaxes(1, 2).reshape(b * num_heads, n, -1)
+
+    out = softmax(scaled(split(x @ W_Q), split(x @ W_K))) @ split(x @ W_V)
+    merged = out.reshape(num_heads, b, n, -1).swapaxes(1, 2)
+    return merged.reshape(b, n, d_model) @ W_O
