@@ -24,6 +24,7 @@ FUNCTIONS = {
         ("PyTorch, `scaled_dot_product_attention`", "torch", "scaled_dot_product_attention"),
         ("PyTorch, `MultiheadAttention`", "torch", "multihead"),
         ("x-transformers, `Attend`", "x-transformers", "x_transformers"),
+        ("x-transformers, `Attend(flash=True)`", "x-transformers", "x_transformers_flash"),
         ("transformers, BERT", "transformers", "bert"),
         ("transformers, GPT-2", "transformers", "gpt2"),
         ("transformers, Llama", "transformers", "llama"),

@@ -15,6 +15,7 @@ FEATURES, HEADS = 6, 3
 multihead = torch.nn.MultiheadAttention(FEATURES, HEADS, batch_first=True)
 timm_layer = Attention(FEATURES, HEADS, qkv_bias=True)
 x_transformers_attend = Attend(flash=False)
+x_transformers_flash_attend = Attend(flash=True)
 # The attention functions of transformers read settings from a module.
 bert_module = modeling_bert.BertSelfAttention(
     BertConfig(hidden_size=FEATURES, num_attention_heads=HEADS, attn_implementation="eager")
@@ -26,6 +27,10 @@ gpt2_module = modeling_gpt2.GPT2Attention(
 
 def x_transformers(query, key, value, mask=None, bias=None, causal=False):
     return x_transformers_attend(query, key, value, mask=mask, attn_bias=bias, causal=causal)
+
+
+def x_transformers_flash(query, key, value, mask=None, causal=False):
+    return x_transformers_flash_attend(query, key, value, mask=mask, causal=causal)
 
 
 def bert(query, key, value, attention_mask=None, scale=None):

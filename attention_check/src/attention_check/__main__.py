@@ -128,6 +128,12 @@ def parse_seconds(argument: str) -> float:
     return seconds
 
 
+def print_progress(done: int, total: int) -> None:
+    """Overwrite a line of the terminal, because JAX compiles for seconds."""
+    end = "\r" if done < total else "\r" + 30 * " " + "\r"
+    print(f"{done} of {total} cases", end=end, file=sys.stderr, flush=True)
+
+
 def check_function(options: argparse.Namespace) -> int:
     """Print the report on a reader's function; in GitHub Actions, annotate its first problem."""
     settings = calling.Settings(
@@ -144,6 +150,7 @@ def check_function(options: argparse.Namespace) -> int:
         require=options.require,
         skip=options.skip,
         expect=options.expect,
+        show_progress=print_progress if sys.stderr.isatty() else None,
     )
     if options.json:
         print(report.as_json(check_report))

@@ -75,12 +75,14 @@ def check(
     require: tuple[str, ...] = (),
     skip: tuple[str, ...] = (),
     expect: str | None = None,
+    show_progress: Callable[[int, int], None] | None = None,
 ) -> Report:
     """Check a function object in this process, or a function given by name in its own process.
 
     Args:
         time_limit_s: seconds that a case may take; for a function given by name.
         expect: the library whose conventions are expected, in `EXPECTED_CONVENTIONS`; None for any.
+        show_progress: called with the number of finished cases and that of all cases.
     """
     settings = settings or Settings()
     if isinstance(function, str):
@@ -93,7 +95,11 @@ def check(
             return check_positions(worker, described, require)
         interface = detecting.detect(worker, described)
         cases = [case for case in detecting.cases_for(interface) if case.feature not in skip]
-        outcomes = {case: worker.run(case, interface) for case in cases}
+        outcomes = {}
+        for i, case in enumerate(cases):
+            outcomes[case] = worker.run(case, interface)
+            if show_progress:
+                show_progress(i + 1, len(cases))
         failed_cases = {case.name for case, outcome in outcomes.items() if outcome.failure}
         verdicts = [
             judge(case, outcome, interface, failed_cases, expect)

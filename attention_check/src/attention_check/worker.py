@@ -128,6 +128,8 @@ class Worker:
             "PYTHONDONTWRITEBYTECODE": "1",
             "OPENBLAS_NUM_THREADS": "1",
         }
+        # JAX compiles every operation for every shape, and small arrays need no fast code.
+        environment.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
         self.process = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment
         )

@@ -14,7 +14,7 @@ from typing import Any
 
 from attention_check.mistakes import MISTAKES, Mistake
 
-from attention_check import cases, recipe
+from attention_check import cases, positions, recipe
 from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
@@ -149,14 +149,15 @@ def cases_table() -> str:
 def mistakes_table() -> str:
     """Return a collapsed table of the catalogue, with current and former anchors of mistakes."""
     lines = ["| mistake | the line that fixes it |", "| --- | --- |"]
-    for mistake in MISTAKES:
+    catalogue = [*MISTAKES, *positions.MISTAKES.values()]
+    for mistake in catalogue:
         anchors = [mistake.anchor]
         if mistake.anchor in FORMER_ANCHORS:
             anchors.append(FORMER_ANCHORS[mistake.anchor])
         targets = "".join(f'<span id="{anchor}"></span>' for anchor in anchors)
         summary = f"[{mistake.summary}]({mistake.section})" if mistake.section else mistake.summary
         lines.append(f"| {targets}{summary} | `{mistake.fix}` |")
-    title = f"The {computed_span(str(len(MISTAKES)))} mistakes, and the line that fixes each"
+    title = f"The {computed_span(str(len(catalogue)))} mistakes, and the line that fixes each"
     return collapsed_note(title, lines)
 
 
