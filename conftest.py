@@ -23,7 +23,6 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from attention_check.__main__ import main as check_command
 from sybil import Sybil
 from sybil.evaluators.doctest import DocTest
 from sybil.evaluators.python import PythonEvaluator
@@ -31,6 +30,7 @@ from sybil.parsers.markdown import CodeBlockParser
 from xdist.scheduler import LoadFileScheduling
 
 import attention_docs
+from attention_check.__main__ import main as check_command
 from attention_docs.__main__ import main
 from attention_docs.arrays import backend
 from attention_docs.examples import computed

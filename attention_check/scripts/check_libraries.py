@@ -11,10 +11,9 @@ import os
 from importlib import metadata
 from pathlib import Path
 
+from attention_check import checking
 from attention_check.calling import Settings
 from attention_check.report import counts
-
-from attention_check import checking
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER.parent / "results" / "foreign.json"

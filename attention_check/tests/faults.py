@@ -3,9 +3,8 @@
 import inspect
 import re
 
-from attention_check.report import WRONG, format_verdict
-
 from attention_check import checking
+from attention_check.report import WRONG, format_verdict
 
 
 def functions_of(module):

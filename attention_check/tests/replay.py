@@ -1,41 +1,43 @@
-"""Replay the public bugs of `bugs/`; `python tests/replay.py` writes results/bugs.json."""
+"""Replay the public bugs of `bugs.py`; `python tests/replay.py` writes results/bugs.json."""
 
-import importlib
+import inspect
 import json
-import pkgutil
+import re
 from pathlib import Path
-from types import ModuleType
 
 import bugs
+from attention_check import checking, report
 from attention_check.calling import Settings
 from attention_check.report import WRONG
+from faults import functions_of
 
-from attention_check import checking, report
-
-BUGS = {
-    module.name: importlib.import_module(f"{bugs.__name__}.{module.name}")
-    for module in pkgutil.iter_modules(bugs.__path__)
-}
+BUGS = functions_of(bugs)
+DOCSTRING = re.compile(r"(\S+): (.+) \[(.+)\]\s+`(.+)` -> `(.+)`", re.DOTALL)
 # How often the check gave each verdict when the list was written.
 EARLIER_COUNTS = {"named": 29, "misnamed": 2, "located": 4, "missed": 4}
 RECORD = Path(__file__).parents[1] / "results" / "bugs.json"
 
 
+def parts_of(bug):
+    """Return the thread of a bug, its fault in words, what is expected, the wrong code and its fix."""
+    return DOCSTRING.match(bug.__doc__).groups()
+
+
 def mended(bug):
-    """Return the module of a bug with its fault replaced by the fix."""
-    text = Path(bug.__file__).read_text(encoding="utf-8")
-    # The last occurrence is in the code; the first one is the constant `FAULT`.
-    before, _, after = text.rpartition(bug.FAULT)
-    module = ModuleType(bug.__name__)
-    exec(compile(before + bug.FIX + after, bug.__file__, "exec"), vars(module))
-    return module
+    """Return the function of a bug with its fault replaced by the fix."""
+    *_, wrong, fix = parts_of(bug)
+    # The last occurrence is in the code; the first one is in the docstring.
+    before, _, after = inspect.getsource(bug).rpartition(wrong)
+    namespace = dict(vars(bugs))
+    exec(before + fix + after, namespace)
+    return namespace[bug.__name__]
 
 
-def check(bug):
+def check(bug, function=None):
     """Return the report on the function of a bug, checked with the options that it asks for."""
-    options = dict(getattr(bug, "OPTIONS", {}))
+    options = dict(getattr(bug, "options", {}))
     settings = Settings(mask=options.pop("mask", None))
-    return checking.check(bug.attention, settings, **options)
+    return checking.check(function or bug, settings, **options)
 
 
 def judge(bug):
@@ -44,8 +46,10 @@ def judge(bug):
     if not wrong_verdicts:
         return "missed", ""
     first = wrong_verdicts[0]
-    is_named = bug.EXPECTED in [mistake.name for mistake in first.mistakes]
-    if is_named or bug.EXPECTED in report.format_verdict(first):
+    _, _, expected, _, _ = parts_of(bug)
+    if expected in [
+        mistake.name for mistake in first.mistakes
+    ] or expected in report.format_verdict(first):
         return "named", first.reason
     return ("misnamed" if first.mistakes else "located"), first.reason
 
@@ -58,10 +62,11 @@ def record():
         verdict, reason = judge(bug)
         counts[verdict] += 1
         summary, _, _ = reason.removeprefix("its output is that of ").partition(", but not in")
-        url = f"https://github.com/{bug.THREAD.replace('#', '/issues/')}"
-        rows[f"[{bug.THREAD}]({url})"] = {
-            "fault": bug.__doc__.strip(),
-            "fix": f"`{bug.FIX}`",
+        thread, fault, _, _, fix = parts_of(bug)
+        url = f"https://github.com/{thread.replace('#', '/issues/')}"
+        rows[f"[{thread}]({url})"] = {
+            "fault": fault,
+            "fix": f"`{fix}`",
             "reason": summary if verdict == "named" else f"{verdict}: {summary}",
         }
     projects = {thread.partition("#")[0] for thread in rows}

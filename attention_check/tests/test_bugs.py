@@ -3,6 +3,7 @@
 import json
 
 import pytest
+
 import replay
 
 
@@ -15,4 +16,4 @@ def test_recorded_verdicts_on_public_bugs_are_current():
 @pytest.mark.thorough
 @pytest.mark.parametrize("bug", replay.BUGS.values(), ids=replay.BUGS.keys())
 def test_mended_function_passes(bug):
-    assert replay.check(replay.mended(bug)).is_correct
+    assert replay.check(bug, replay.mended(bug)).is_correct

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
 from attention_check.cases import (
     CASES,
     Limits,

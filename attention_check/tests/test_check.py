@@ -9,16 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from attention_check.__main__ import main
-from attention_check.calling import Interface, Settings
-from attention_check.cases import CASES
-from attention_check.comparing import typical_case
-from attention_check.libraries import LoadError
-from attention_check.mistakes import CONVENTIONS, MISTAKES, mistake_named
-from attention_check.recipe import Call, LayerCall, attend, attend_in_heads
-from attention_check.report import Report, Verdict, format_report
-from attention_check.worker import InProcessWorker
-from functions import unusual_numpy
 
 from attention_check import (
     Check,
@@ -29,6 +19,16 @@ from attention_check import (
     loading,
     recipe,
 )
+from attention_check.__main__ import main
+from attention_check.calling import Interface, Settings
+from attention_check.cases import CASES
+from attention_check.comparing import typical_case
+from attention_check.libraries import LoadError
+from attention_check.mistakes import CONVENTIONS, MISTAKES, mistake_named
+from attention_check.recipe import Call, LayerCall, attend, attend_in_heads
+from attention_check.report import Report, Verdict, format_report
+from attention_check.worker import InProcessWorker
+from functions import unusual_numpy
 
 CORRECT_SOURCE = """
     import numpy as np

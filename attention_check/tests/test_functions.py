@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+
+from attention_check import checking
 from attention_check.libraries import LoadError
 from attention_check.report import format_report
 from faults import assert_faults_are_reported, functions_of
 from functions import faulty_numpy, softmax, unusual_numpy
-
-from attention_check import checking
 
 FAULTY, UNUSUAL = functions_of(faulty_numpy), functions_of(unusual_numpy)
 

@@ -1,11 +1,11 @@
 """The check names the faults of PyTorch functions and lets correct but unusual ones pass."""
 
 import pytest
+
+from attention_check import checking
 from attention_check.report import ON_PURPOSE, WRONG
 from faults import assert_faults_are_reported, functions_of
 from functions import faulty_torch, unusual_torch
-
-from attention_check import checking
 
 pytestmark = pytest.mark.thorough
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from attention_check.cases import CASES
 from attention_check.comparing import output_with
 from attention_check.mistakes import CHANGES, CONVENTION_CHANGES, CONVENTIONS, MISTAKES

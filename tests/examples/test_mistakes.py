@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+
+from attention_check import recipe
 from attention_check.cases import CASES, example_call
 from attention_check.comparing import typical_case
 from attention_check.mistakes import MISTAKES, mistake_named
 from attention_check.recipe import Call, LayerCall
-
-from attention_check import recipe
 from attention_docs import examples
 from tests.examples.comparison import equal_on_page
 

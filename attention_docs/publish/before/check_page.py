@@ -12,9 +12,8 @@ from dataclasses import replace
 from html import escape
 from typing import Any
 
-from attention_check.mistakes import MISTAKES, Mistake
-
 from attention_check import cases, positions, recipe
+from attention_check.mistakes import MISTAKES, Mistake
 from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps

@@ -3,10 +3,10 @@
 import json
 
 import numpy as np
+
 from attention_check.cases import example_call
 from attention_check.mistakes import mistake_named
 from attention_check.recipe import attend
-
 from attention_docs import examples
 
 RIGHT = examples.steps("distinct_sizes")["output"]

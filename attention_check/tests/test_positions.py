@@ -1,0 +1,93 @@
+"""Functions that make, add or rotate by positions: right ones pass, and mistakes are named."""
+
+import numpy as np
+import pytest
+
+from attention_check import checking, positions
+from attention_check.calling import Settings
+
+
+def report_on(function, **settings):
+    return checking.check(function, Settings(library="numpy", **settings))
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "halves", "halves to the last"])
+def test_right_table_passes(layout):
+    def sinusoidal_encoding(length, d_model):
+        return positions.sinusoids(length, d_model, layout)
+
+    assert report_on(sinusoidal_encoding).is_correct
+
+
+@pytest.mark.parametrize("name", positions.wrong_tables())
+def test_mistake_of_a_table_is_named(name):
+    table = positions.wrong_tables()[name]
+
+    def sinusoidal_encoding(n, d):
+        return table(n, d, layout="interleaved")
+
+    (verdict,) = report_on(sinusoidal_encoding).verdicts
+    assert [mistake.name for mistake in verdict.mistakes] == [name]
+
+
+def rotate_positions(x, start, pairs, change, base=positions.BASE):
+    """Rotate (b, h, n, d) rows."""
+    call = positions.PositionCall("rotation", {}, "bhnd", start, x.shape[-1], base=base)
+    return positions.rotated_rows(call, x, pairs, change)
+
+
+@pytest.mark.parametrize("pairs", ["halves", "adjacent"])
+def test_right_rotation_passes_from_any_position(pairs):
+    def apply_rope(x, offset=0):
+        return rotate_positions(x, offset, pairs, "")
+
+    report = report_on(apply_rope)
+    assert report.is_correct
+    assert [verdict.case.name for verdict in report.verdicts] == ["rotation", "rotation_from_3"]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["exponent_doubled", "starts_at_one", "pairs_mixed", "rotation_reversed", "half_not_negated"],
+)
+def test_mistake_of_a_rotation_is_named(name):
+    def apply_rope(x):
+        return rotate_positions(x, 0, "halves", name)
+
+    (verdict,) = report_on(apply_rope).verdicts
+    assert [mistake.name for mistake in verdict.mistakes] == [name]
+
+
+def test_another_base_is_named():
+    def apply_rope(x):
+        return rotate_positions(x, 0, "halves", "", base=1000.0)
+
+    (verdict,) = report_on(apply_rope).verdicts
+    assert [mistake.name for mistake in verdict.mistakes] == ["base_wrong"]
+
+
+def test_positions_along_the_heads_are_named_by_the_docstring():
+    def apply_rope(x):
+        """Rotate x of shape (batch, seq, heads, dim)."""
+        return rotate_positions(x, 0, "halves", "")
+
+    (verdict,) = report_on(apply_rope).verdicts
+    assert [mistake.name for mistake in verdict.mistakes] == ["positions_along_heads"]
+
+
+def test_offset_that_is_ignored_is_named():
+    def apply_rope(x, positions):
+        return rotate_positions(x, 0, "halves", "")
+
+    verdicts = report_on(apply_rope).verdicts
+    assert verdicts[0].status == "ok"
+    assert [mistake.name for mistake in verdicts[1].mistakes] == ["offset_ignored"]
+
+
+def test_unknown_table_is_located():
+    def sinusoidal_encoding(n, d):
+        return np.zeros((n, d))
+
+    (verdict,) = report_on(sinusoidal_encoding).verdicts
+    assert verdict.status == "wrong"
+    assert verdict.reason.startswith("its output at [")
