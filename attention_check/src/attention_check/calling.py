@@ -11,6 +11,7 @@ import numpy as np
 from attention_check.cases import NO_LIMITS, Limits
 from attention_check.libraries import UnsupportedError
 from attention_check.recipe import Array, Call, LayerCall
+from attention_check.tables import names_of
 
 # The axes of arrays in this package: batch, heads, positions and features.
 AXES = "bhnd"
@@ -24,7 +25,7 @@ MASKS = ("keep", "hide", "additive", "ones")
 MASK_AXES = ("bhmn", "bmn", "mn", "bn", "hmn")
 
 # Names of an argument with the number of keys of each sequence.
-LENGTHS = ("lengths", "lens", "valid_lens", "valid_len", "key_lengths", "kv_lens", "seq_lens")
+(LENGTHS,) = names_of("lengths").values()
 WHOLE_WINDOW = 4096  # more than any case has keys
 
 # The values that turn off randomness, by argument name.
@@ -69,6 +70,7 @@ class Interface:
         stated_layout: the layout that its docstring or a comment states.
         right_layout: another layout in which it is right.
         stated_mask: likewise whether True in its mask should `keep` or `hide` a key.
+        position_width: the number of features of such a function.
         layers: for a layer, calls with its own weights and sizes, the likeliest first.
         layer: the one of them that is taken.
         scale: the factor of the scores that its configuration sets; None for 1/sqrt(d_k).
@@ -97,6 +99,7 @@ class Interface:
     parameters: tuple[str, ...] = ()
     are_assumed: bool = False
     positions: str = ""
+    position_width: int = 8
     stated_layout: str | None = None
     stated_mask: str | None = None
     right_layout: str | None = None

@@ -4,17 +4,14 @@ All numbers are multiples of 1/8 with few bits, so every dtype represents them e
 has the texts.
 """
 
-import csv
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from attention_check import recipe
+from attention_check import recipe, tables
 from attention_check.recipe import Array, Call, LayerCall
 
 # Bits of each dtype's significand, the leading one included; the finest dtype is first.
@@ -234,17 +231,11 @@ CONVENTIONS_OF_CASES = {
 }
 
 
-def rows_of(file_name: str) -> Iterator[dict[str, str]]:
-    """Yield the rows of a table beside this module, by the names of its columns."""
-    text = (Path(__file__).parent / file_name).read_text(encoding="utf-8")
-    yield from csv.DictReader(text.splitlines())
-
-
 def cases_of(calls: dict[str, Any]) -> tuple[Case, ...]:
     """Return the cases of calls by their names, in the order of the table."""
     return tuple(
         Case(call=calls[name], conventions=CONVENTIONS_OF_CASES.get(name, ()), **row)
-        for row in rows_of("cases.csv")
+        for row in tables.rows_of("cases.csv")
         if (name := row["name"]) in calls
     )
 

@@ -168,7 +168,11 @@ def check_positions(worker: Worker, interface: Interface, require: tuple[str, ..
         for library in interface.libraries:
             known = replace(interface, library=library, dtype="float32")
             for call in positions.calls(
-                interface.positions, interface.parameters, interface.defaults, start
+                interface.positions,
+                interface.parameters,
+                interface.defaults,
+                interface.position_width,
+                start,
             ):
                 told = worker.settings.layout or interface.stated_layout
                 if told in (None, call.layout) or told not in positions.LAYOUTS:

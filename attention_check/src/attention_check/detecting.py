@@ -393,8 +393,7 @@ def kinds_of_mask(told: str | None, stated: str | None) -> tuple[str, ...]:
     """Return the kinds of masks to try: what the reader tells, or the docstring leaves open."""
     if told:
         return (told,)
-    opposite = {"keep": ("hide",), "hide": ("keep", "ones")}.get(stated or "", ())
-    return tuple(kind for kind in calling.MASKS if kind not in opposite)
+    return {"keep": ("keep", "ones"), "hide": ("hide",)}.get(stated or "", calling.MASKS)
 
 
 def detect_mask(worker: Worker, interface: Interface, explanations: list[Mistakes]) -> Interface:

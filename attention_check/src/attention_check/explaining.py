@@ -6,7 +6,7 @@ import numpy as np
 
 from attention_check import calling, recipe
 from attention_check.calling import Interface
-from attention_check.cases import Case
+from attention_check.cases import Case, output_gradient
 from attention_check.comparing import (
     Mistakes,
     changes_output,
@@ -26,10 +26,8 @@ from attention_check.report import OK, WRONG, Verdict
 from attention_check.shrinking import format_mismatch
 from attention_check.worker import Outcome, Worker
 
-# The search through all pairs of mistakes is slow, so it is limited to outputs of at most so many
-# numbers, and to so many cases.
-MAX_OUTPUT_SIZE = 60
-MAX_PAIR_SEARCHES = 4
+# The search through pairs of mistakes is slow, so only so many cases get one.
+MAX_PAIR_SEARCHES = 2
 
 
 @dataclass
@@ -78,14 +76,14 @@ class MistakeSearch:
         if has_single_mistake or is_rounded:
             return min(earlier, key=len, default=())  # the fewest mistakes
         candidates = list(explaining_mistakes(case, outcome, self.interface)) or earlier
-        is_small = output.size <= MAX_OUTPUT_SIZE
-        if not candidates and is_small and self.pair_searches < MAX_PAIR_SEARCHES:
+        # Too many pairs would explain an output with NaN or infinity.
+        if not candidates and is_finite and self.pair_searches < MAX_PAIR_SEARCHES:
             self.pair_searches += 1
-            # Too many pairs would explain an output with NaN or infinity.
+            mistakes = [mistake for mistake in MISTAKES if changes_output(case, (mistake,))]
             candidates = [
                 pair
-                for pair in compatible_pairs(MISTAKES if is_finite else ())
-                if explains(case, outcome, pair, self.interface) and changes_output(case, pair)
+                for pair in compatible_pairs(mistakes)
+                if explains(case, outcome, pair, self.interface)
             ]
         return max(candidates, key=self.rank, default=())
 
@@ -147,6 +145,11 @@ def locate(
     reasons = [f"its {result_label(name)} at {position} is {mismatch}"]
     if isinstance(case.call, Call) and case.compares_gradients:
         reasons += gradient_hints(case, outcome, interface)
+    elif case.compares_gradients:
+        derivatives = recipe.directional_derivatives(case.call, output_gradient(case.call), True)
+        errors = np.abs(outcome.results["input"] - derivatives)
+        if errors.max() <= 10 * case.tolerance(effective_dtype(case, interface)):
+            reasons.append(recipe.GRADIENT_MISTAKES["detached"])
     elif isinstance(case.call, Call):
         reasons += hints or [first_wrong_step(case, outcome, worker, interface)]
     return "; ".join(reasons)
@@ -156,6 +159,10 @@ def gradient_hints(case: Case, outcome: Outcome, interface: Interface) -> list[s
     """Say which gradients are right, in which heads they are not, and by which factor."""
     expected = case.expected()
     tolerance = 100 * case.tolerance(effective_dtype(case, interface))
+    for mistake, reason in recipe.GRADIENT_MISTAKES.items():
+        wrong = recipe.gradients(case.call, output_gradient(case.call), mistake)
+        if all(np.abs(outcome.results[name] - wrong[name]).max() <= tolerance for name in wrong):
+            return [reason]
     hints = []
     right = []
     for name, actual in outcome.results.items():

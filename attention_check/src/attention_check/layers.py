@@ -13,6 +13,7 @@ from attention_check import recipe
 from attention_check.cases import irregular_array
 from attention_check.libraries import LoadError, to_numpy
 from attention_check.recipe import Array, LayerCall, Norm
+from attention_check.tables import names_of
 
 # Parts of a submodule's name that do not tell which projection it is: `q_proj` and `to_q` are Q.
 COMMON_AFFIXES = re.compile(
@@ -20,36 +21,12 @@ COMMON_AFFIXES = re.compile(
 )
 # The letters of the projections in a submodule, by its name without the common affixes.
 PROJECTIONS = {
-    **dict.fromkeys(("q", "query", "queries", "qs", "inq"), "Q"),
-    **dict.fromkeys(("k", "key", "keys", "ks", "ink"), "K"),
-    **dict.fromkeys(("v", "value", "values", "vs", "inv"), "V"),
-    **dict.fromkeys(
-        (
-            "",
-            "c",
-            "o",
-            "out",
-            "output",
-            "outputs",
-            "final",
-            "unifyheads",
-            "combineheads",
-            "concat",
-        ),
-        "O",
-    ),
-    **dict.fromkeys(("in", "qkv", "cattn", "packed"), "QKV"),
-    **dict.fromkeys(("kv", "keyvalue"), "KV"),
-    "querykeyvalue": "QKV",
-}
+    name: letters for letters, names in names_of("projection").items() for name in names
+} | {"": "O"}
 # Packed projections of this name are often packed by head: Q, K and V of the first one, and so on.
 PACKED_BY_HEAD = "querykeyvalue"
-# Attributes that hold the number of heads, of heads of the keys, and the width of a head.
-HEAD_COUNTS = (
-    "num_heads", "n_head", "n_heads", "num_attention_heads", "heads", "nhead", "nheads", "h", "H",
-    "head_num", "num_head", "head", "n_local_heads", "number_of_heads", "attention_heads",
-)  # fmt: skip
-HEAD_WIDTHS = ("head_dim", "d_k", "dim_head", "head_size", "attention_head_size", "d_head", "dk")
+# Attributes that hold the number of heads, and the width of one.
+HEAD_COUNTS, HEAD_WIDTHS = names_of("attribute").values()
 # The rows of a layer's angles, which are more than the positions of any case of a layer.
 MAX_POSITIONS = 64
 

@@ -13,57 +13,15 @@ from types import ModuleType
 from typing import Any, cast
 
 from attention_check import cases, positions, stated
-from attention_check.calling import LENGTHS, LIBRARIES, MASKS, NO_DEFAULT, Interface, Settings
+from attention_check.calling import LIBRARIES, MASKS, NO_DEFAULT, Interface, Settings
 from attention_check.layers import is_layer, read_layer
 from attention_check.libraries import LoadError
+from attention_check.tables import names_of
 
 LONGEST_MESSAGE = 120  # characters of another error's message
 MOST_SUGGESTIONS = 8
 # Common names of each argument in other packages, in lower case.
-ARGUMENT_NAMES = {
-    "query": ("query", "queries", "q", "xq", "query_states", "q_x", "inputs_q"),
-    "key": (
-        "key_",
-        "key",
-        "keys",
-        "k",
-        "xk",
-        "key_states",
-        "inputs_k",
-        "context",
-        "kv_x",
-        "memory",
-        "encoder_hidden_states",
-        "key_value_states",
-    ),
-    "value": ("value", "values", "v", "xv", "value_states", "inputs_v"),
-    "packed": ("qkv", "packed_qkv"),
-    "packed_key": ("kv", "packed_kv"),
-    "mask": ("attn_mask", "mask", "attention_mask", "keep", "visible"),
-    "padding": (
-        "key_padding_mask",
-        "padding_mask",
-        "pad_mask",
-        "src_key_padding_mask",
-        "key_mask",
-        "kv_mask",
-        *LENGTHS,
-    ),
-    "bias": ("bias", "attn_bias", "attention_bias", "position_bias"),
-    "is_causal": ("is_causal", "causal", "use_causal_mask"),
-    "scale": ("scale", "scaling", "softmax_scale", "sm_scale"),
-    "window": ("window", "window_size", "local_window_size"),
-    "softcap": ("softcap", "soft_cap", "logits_soft_cap", "attn_logits_soft_cap", "logit_cap"),
-    "grouped": ("enable_gqa",),
-    "x": ("x", "inputs", "hidden_states", "tokens", "input", "hidden", "embeddings", "x_q"),
-    "rotation": ("position_embeddings",),
-    "heads": ("num_heads", "n_heads", "heads", "n_head", "h", "nhead"),
-    "out": ("out",),
-    "module": ("module",),
-    **{f"W_{letter}": (f"w_{letter}".lower(), f"w{letter}".lower()) for letter in "QKVO"},
-    **{f"b_{letter}": (f"b_{letter}".lower(), f"b{letter}".lower()) for letter in "QKVO"},
-    "W_packed": ("w_qkv", "wqkv", "w_packed", "in_proj_weight"),
-}
+ARGUMENT_NAMES = names_of("argument")
 INPUTS = ("query", "key", "value")
 ABBREVIATIONS = {"q": "query", "k": "key", "v": "value"}
 # For functions that are written in C without a signature, or take only *args or **kwargs.
@@ -180,15 +138,13 @@ def describe(function: Callable[..., Any], settings: Settings) -> Interface:
     # The argument `packed` includes all three inputs, and `packed_key` includes key and value.
     required = () if "packed" in names else ("query",) if "packed_key" in names else INPUTS
     missing = [name for name in required if name not in names]
-    if missing and not interface.is_layer:
-        is_module = hasattr(function, "named_parameters")
-        kind = positions.kind_of(interface.parameters, interface.defaults, is_module)
-        words = (
-            f"{getattr(function, '__name__', '')} {type(function).__name__} {interface.parameters}"
-        )
-        if kind != "table" and not re.search(r"rot|rope|pos|sin|pe\b|freq|embed", words.lower()):
-            kind = ""
-        interface = replace(interface, positions=kind)
+    kind = positions.kind_of(interface.parameters, interface.defaults, hasattr(function, "buffers"))
+    words = f"{getattr(function, '__name__', '')} {type(function).__name__} {interface.parameters}"
+    is_said = re.search(r"rot|rope|pos|sin|pe\b|freq|embed", words.lower())
+    if not interface.is_layer and (kind == "table" or (kind and missing and is_said)):
+        buffers = [tuple(buffer.shape) for buffer in getattr(function, "buffers", lambda: ())()]
+        width = next((shape[-1] for shape in buffers if len(shape) > 1), positions.WIDTH)
+        interface = replace(interface, positions=kind, position_width=width)
     if missing and not interface.is_layer and not interface.positions:
         raise LoadError(
             f"it takes ({', '.join(parameters)}), and attention takes query, key and value; "

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from attention_check import cases, recipe
+from attention_check import recipe, tables
 from attention_check.recipe import Array, Call, StepFunctions
 
 
@@ -235,12 +235,12 @@ def exchange_sequences_and_heads(output: Array) -> Array:
     return output.reshape(h, b, n, d).swapaxes(1, 2).reshape(b, n, h * d)
 
 
-def unpack_by_head(weights: dict[str, Array], heads: int) -> dict[str, Array]:
-    """Pack the columns of Q, K and V as (3, h, d) and unpack them as if they were (h, 3, d)."""
-    packed = np.concatenate([weights[letter] for letter in "QKV"], axis=1)
-    columns = packed.reshape(len(packed), heads, 3, -1)
-    return weights | {
-        letter: columns[:, :, i].reshape(len(packed), -1) for i, letter in enumerate("QKV")
+def unpack_by_head(rows: dict[str, Array], heads: int) -> dict[str, Array]:
+    """Pack rows as (3, h, d) columns and unpack them as if these were (h, 3, d)."""
+    packed = np.concatenate([rows[letter] for letter in "QKV"], axis=-1)
+    columns = packed.reshape(*packed.shape[:-1], heads, 3, -1)
+    return {
+        letter: columns[..., i, :].reshape(*packed.shape[:-1], -1) for i, letter in enumerate("QKV")
     }
 
 
@@ -274,6 +274,9 @@ CHANGES: dict[str, StepFunctions] = {
     ),
     "divided_by_root_of_d_v": with_default_scale(lambda call: 1 / math.sqrt(call.value.shape[-1])),
     "divided_by_root_of_n": with_default_scale(lambda call: 1 / math.sqrt(call.key.shape[-2])),
+    "keys_reshaped": {
+        "product": lambda query, key: query @ key.reshape(*key.shape[:-2], key.shape[-1], -1)
+    },
     "not_scaled": with_default_scale(lambda call: 1.0),
     "divided_by_root_of_heads": with_default_scale(lambda call: 1 / math.sqrt(call.query.shape[1])),
     "multiplied_by_root_of_d_k": with_default_scale(lambda call: math.sqrt(call.key.shape[-1])),
@@ -424,7 +427,7 @@ CHANGES: dict[str, StepFunctions] = {
     "query_and_key_weights_swapped": with_replaced_weights(Q="K", K="Q"),
     "key_and_value_weights_swapped": with_replaced_weights(K="V", V="K"),
     "keys_projected_with_query_weights": with_replaced_weights(K="Q"),
-    "weights_unpacked_by_head": {"weights": unpack_by_head},
+    "weights_unpacked_by_head": {"projections": unpack_by_head},
     "packed_rows_without_transpose": {"projections": split_packed_without_transpose},
     "values_rotated": with_rotation(lambda angles, letter: angles),
     "rotated_backwards": with_rotation(lambda angles, letter: -angles * (letter != "V")),
@@ -471,10 +474,10 @@ CONVENTION_CHANGES: dict[str, StepFunctions] = {
 }
 
 
-MISTAKES = [Mistake(changes=CHANGES[row["name"]], **row) for row in cases.rows_of("mistakes.csv")]
+MISTAKES = [Mistake(changes=CHANGES[row["name"]], **row) for row in tables.rows_of("mistakes.csv")]
 CONVENTIONS = {
     row["name"]: Convention(changes=CONVENTION_CHANGES[row["name"]], **row)
-    for row in cases.rows_of("conventions.csv")
+    for row in tables.rows_of("conventions.csv")
 }
 
 

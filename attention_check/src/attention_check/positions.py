@@ -16,35 +16,13 @@ from typing import Any
 import numpy as np
 
 from attention_check import libraries
-from attention_check.cases import irregular_array, rows_of
+from attention_check.cases import irregular_array
 from attention_check.mistakes import Mistake
 from attention_check.recipe import Array
+from attention_check.tables import names_of, rows_of
 
-LENGTHS = {
-    "n", "length", "seq_len", "max_len", "n_position", "n_positions", "num_positions", "end",
-    "seq_length", "max_seq_len", "sequence_length", "max_position", "positions", "position", "pos",
-    "t", "l", "max_length", "block_size", "context_length", "num_pos", "seqlen", "maxlen",
-}  # fmt: skip
-WIDTHS = {
-    "d", "d_model", "dim", "d_hid", "depth", "embedding_dim", "embed_dim", "hidden_size", "d_k",
-    "channels", "model_dim", "dmodel", "emb_dim", "d_emb", "hidden_dim", "n_embd", "features",
-}  # fmt: skip
-ROWS = {
-    "x",
-    "q",
-    "xq",
-    "query",
-    "queries",
-    "t",
-    "tensor",
-    "inputs",
-    "embeddings",
-    "query_states",
-    "u",
-}
-KEYS = {"k", "xk", "key", "keys", "key_states"}
-POSITIONS = {"positions", "position_ids", "pos", "position", "input_pos", "pos_ids"}
-BASES = {"base", "theta", "rope_theta", "rope_base"}
+NAMES = names_of("position")
+LENGTHS, WIDTHS, ROWS, KEYS, POSITIONS, BASES = map(set, NAMES.values())
 BASE = 10000.0
 OTHER_BASES = (1000.0, 100.0, 100000.0, 10.0, 2.0, math.e, 1e6, 500000.0)
 SIZES = {"b": 2, "h": 3, "n": 5, "d": 8}
@@ -63,6 +41,7 @@ class PositionCall:
         arguments: by the function's names; arrays of the function's library, or numbers.
         layout: the axes of rows: b, h, n and d.
         starts: the first position.
+        width: the number of features.
         rotated: how many features are rotated, the first ones.
         has_keys: whether a rotation takes queries and keys.
     """
@@ -71,6 +50,7 @@ class PositionCall:
     arguments: Mapping[str, Any]
     layout: str
     start: int = 0
+    width: int = WIDTH
     rotated: int = WIDTH
     has_keys: bool = False
     base: float = BASE
@@ -90,7 +70,11 @@ def kind_of(names: tuple[str, ...], defaults: Mapping[str, Any], is_module: bool
 
 
 def calls(
-    kind: str, names: tuple[str, ...], defaults: Mapping[str, Any], start: int = 0
+    kind: str,
+    names: tuple[str, ...],
+    defaults: Mapping[str, Any],
+    width: int = WIDTH,
+    start: int = 0,
 ) -> Iterator[PositionCall]:
     """Yield the forms in which a function of a kind can be called, the likeliest first."""
     lower = {name.lower(): name for name in names}
@@ -99,27 +83,30 @@ def calls(
     known_base = float(default) if isinstance(default, int | float) else BASE
     given_base = {base: BASE} if base and base not in defaults else {}
     if kind == "table":
-        length, width = names[:2] if names[1].lower() in WIDTHS else (names[1], names[0])
+        length, size = names[:2] if names[1].lower() in WIDTHS else (names[1], names[0])
         for positions in (LENGTH, np.arange(LENGTH)):
-            arguments = {length: positions, width: WIDTH, **given_base}
+            arguments = {length: positions, size: WIDTH, **given_base}
             yield PositionCall("table", arguments, "nd", base=known_base)
         return
+    required = {name.lower() for name in names if name not in defaults}
     layouts = ("bnd", "nbd", "nd") if kind == "addition" else LAYOUTS
     has_keys = len(names) > 1 and names[1].lower() in KEYS
-    for layout, angles in itertools.product(layouts, angle_arguments(lower, start)):
-        shape = [SIZES[axis] for axis in layout]
+    for layout, angles in itertools.product(layouts, angle_arguments(lower, required, start)):
+        shape = [width if axis == "d" else SIZES[axis] for axis in layout]
         arguments = {names[0]: irregular_array(*shape, start=1)}
         if has_keys:
             arguments[names[1]] = irregular_array(*shape, start=2)
-        rotated = WIDTH
+        rotated = width
         if "rotary_dim" in lower:
-            rotated = WIDTH // 2
+            rotated = width // 2
             arguments[lower["rotary_dim"]] = rotated
         arguments |= angles | given_base
-        yield PositionCall(kind, arguments, layout, start, rotated, has_keys, known_base)
+        yield PositionCall(kind, arguments, layout, start, width, rotated, has_keys, known_base)
 
 
-def angle_arguments(lower: Mapping[str, str], start: int) -> Iterator[dict[str, Any]]:
+def angle_arguments(
+    lower: Mapping[str, str], required: set[str], start: int
+) -> Iterator[dict[str, Any]]:
     """Yield the forms of the arguments that hold positions or angles, by the function's names."""
     positions = start + np.arange(LENGTH)
     frequencies = BASE ** (-2 * np.arange(WIDTH // 2) / WIDTH)
@@ -127,9 +114,13 @@ def angle_arguments(lower: Mapping[str, str], start: int) -> Iterator[dict[str, 
     if "freqs_cis" in lower:
         yield {lower["freqs_cis"]: np.exp(1j * angles)}
     elif {"cos", "sin"} <= lower.keys():
+        if required & POSITIONS:  # rows of a table that begins at 0
+            angles = np.arange(start + LENGTH)[:, None] * frequencies
         tiled, repeated = np.tile(angles, 2), np.repeat(angles, 2, axis=-1)
+        given = {name: positions[None].repeat(SIZES["b"], 0) for name in required & POSITIONS}
+        given = {lower[name]: array for name, array in given.items()}
         for form in (tiled, repeated, angles, tiled[None], tiled[:, None], tiled[None, None]):
-            yield {lower["cos"]: np.cos(form), lower["sin"]: np.sin(form)}
+            yield {lower["cos"]: np.cos(form), lower["sin"]: np.sin(form), **given}
     else:
         name = next((lower[name] for name in POSITIONS if name in lower), None)
         offset = lower.get("offset", lower.get("start_pos"))
@@ -229,7 +220,7 @@ def rotated_rows(call: PositionCall, rows: Array, pairs: str, change: str = "") 
         axis = call.layout.index("b") if "b" in call.layout else axis
     moved = np.moveaxis(rows, axis, -2)
     length = moved.shape[-2]
-    width = WIDTH if change == "frequencies_of_whole_width" else call.rotated
+    width = call.width if change == "frequencies_of_whole_width" else call.rotated
     exponents = 2 * np.arange(call.rotated // 2) / width
     scale = {"exponent_doubled": 2, "exponent_halved": 0.5, "exponent_positive": -1}.get(change, 1)
     start = call.start + {"starts_at_one": 1, "starts_at_minus_one": -1}.get(change, 0)
@@ -264,7 +255,7 @@ def expected_results(call: PositionCall, count: int) -> Iterator[tuple[str, tupl
         if call.kind == "addition":
             tables.append(("positions_along_batch", right))
         for (name, table), layout in itertools.product(tables, variants):
-            yield name, added(call, table(LENGTH, WIDTH, layout=layout), name)
+            yield name, added(call, table(LENGTH, call.width, layout=layout), name)
     else:
         yield from expected_rotations(call)
 
@@ -285,7 +276,7 @@ def expected_rotations(call: PositionCall) -> Iterator[tuple[str, tuple[Array, .
 
 
 def is_rows(value: Any, call: PositionCall) -> bool:
-    shape = tuple(SIZES[axis] for axis in call.layout)
+    shape = tuple(call.width if axis == "d" else SIZES[axis] for axis in call.layout)
     return isinstance(value, np.ndarray) and value.shape == shape and value.dtype != complex
 
 
@@ -298,7 +289,7 @@ def added(call: PositionCall, table: Array, change: str) -> tuple[Array, ...]:
     if change == "positions_along_batch" and "b" in call.layout:
         axis = call.layout.index("b")
     shape = [1] * rows.ndim
-    shape[axis], shape[-1] = rows.shape[axis], WIDTH
+    shape[axis], shape[-1] = rows.shape[axis], call.width
     return (rows + table[: rows.shape[axis]].reshape(shape),)
 
 

@@ -151,16 +151,28 @@ def masked_scores(call: Call) -> Array:
     return hide(add_bias(scores, call), np.broadcast_to(visible, scores.shape), call)
 
 
-def gradients(call: Call, upstream: Array) -> dict[str, Array]:
+# Mistakes of a backward pass, each with what a report says of it.
+GRADIENT_MISTAKES = {
+    "no row term": "it lacks the row term sum(P * dP) of the softmax",
+    "no mask": "its weights are computed again without the mask",
+    "detached": "the weights are detached, so that only the values have a gradient",
+}
+
+
+def gradients(call: Call, upstream: Array, mistake: str = "") -> dict[str, Array]:
     """Return the gradients of `sum(output * upstream)` by query, key and value.
 
     Args:
         upstream: (b, h, m, d_v) gradient that reaches the output.
+        mistake: one of `GRADIENT_MISTAKES`, or none.
     """
     shared = share_heads(call)
+    if mistake == "no mask":
+        shared = replace(shared, mask=None, is_causal=False)
     weights = softmax(masked_scores(shared))
     of_weights = upstream @ shared.value.swapaxes(-1, -2)
-    of_scores = weights * (of_weights - (weights * of_weights).sum(axis=-1, keepdims=True))
+    row_term = (weights * of_weights).sum(axis=-1, keepdims=True) * (mistake != "no row term")
+    of_scores = weights * (of_weights - row_term) * (mistake != "detached")
     if call.softcap:
         products = shared.query @ shared.key.swapaxes(-1, -2) * effective_scale(call)
         of_scores = of_scores / np.cosh(products / call.softcap) ** 2
@@ -224,19 +236,31 @@ def direction(call: LayerCall) -> Array:
     return wave.reshape(call.query.shape)
 
 
-def directional_derivatives(call: LayerCall, upstream: Array) -> Array:
+def directional_derivatives(
+    call: LayerCall, upstream: Array, are_weights_detached: bool = False
+) -> Array:
     """Return the (b, n) derivatives of `sum(output * upstream)` along each row of `direction`.
 
     They are central differences, and the call is one of self-attention.
     """
     step = 1e-4
+    changes: StepFunctions = {}
+    if are_weights_detached:
+        kept: list[Array] = []
+
+        def keep(scores: Array) -> Array:
+            kept.append(softmax(scores))
+            return kept[0]
+
+        attend_in_heads(call, {"softmax": keep})
+        changes["softmax"] = lambda scores: kept[0]
     derivatives = np.zeros(call.query.shape[:2])
     for index in np.ndindex(derivatives.shape):
         change = np.zeros_like(call.query)
         change[index] = step * direction(call)[index]
         losses = []
         for inputs in (call.query + change, call.query - change):
-            output = attend_in_heads(replace(call, query=inputs, key=inputs))
+            output = attend_in_heads(replace(call, query=inputs, key=inputs), changes)
             losses.append((output * upstream).sum())
         derivatives[index] = (losses[0] - losses[1]) / (2 * step)
     return derivatives

@@ -14,7 +14,7 @@ AXES = {
     ),
     "d": r"d|c|e|hd|dim\w*|head_dim|d_\w+|features?|channels?|embed\w*|width|depth|\w+_dim",
 }
-KEEPS = r"keep|kept|attend|tak\w+ part|visible|valid|allow|real|look|includ|participat|use"
+KEEPS = r"keep|kept|attend|token|tak\w+ part|visible|valid|allow|real|look|includ|participat|use"
 HIDES = r"mask|hid|pad|ignor|block|exclu|drop|disallow|forbid|remov|not (be )?attend|\bnot\b|ban"
 # What is said of True or 1: `True = visible`, `ones mark padding`, `1 for real tokens`.
 TRUTH = (
@@ -74,7 +74,8 @@ def mask(text: str) -> str | None:
     ('keep', 'hide')
     """
     found = set()
-    for clause in re.findall(TRUTH, text.lower()):
+    for said in re.findall(TRUTH, text.lower()):
+        clause = re.split(r"\b(?:0|false|zeros?)\b", said)[0]
         if re.search(HIDES, clause):
             found.add("hide")
         elif re.search(KEEPS, clause):
