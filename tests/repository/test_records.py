@@ -35,4 +35,5 @@ def test_summaries_of_foreign_functions_count_their_cases():
         assert summary == {"version": summary["version"], "ok": ok} | counts, title
         totals.add(ok + statuses.total())
     of_layers = {12, 13}
-    assert len(totals - of_layers) == 1, "every function is called in the same cases"
+    fewer, all_cases = sorted(totals - of_layers)
+    assert all_cases - fewer == 2, "all functions have the same cases, but some no three axes"

@@ -294,6 +294,8 @@ def cases_within(limits: Limits) -> tuple[Case, ...]:
             "not_contiguous": example,
             "not_contiguous_heads": batch,
             "batch_and_heads": batch,
+            "three_axes": make_call(m=4, n=5, d_k=6, d_v=7, b=2),
+            "three_axes_causal": make_causal(make_call(m=5, n=5, d_k=6, d_v=7, b=2)),
             "grouped_heads": grouped,
             "window_one_query": replace(one_query, window=(1, 1)),
             "window_fewer_queries": replace(more_keys, window=(1, 1)),

@@ -54,6 +54,8 @@ REFUSAL_PHRASES = (
 )
 # Cases of features that a function may lack without saying so: any error is accepted.
 OPTIONAL_CASES = (
+    "three_axes",
+    "three_axes_causal",
     "mask_per_head",
     "float_mask_per_head",
     "short_mask",
@@ -124,7 +126,7 @@ def check(
         return with_explanations(report, outcomes, worker)
 
 
-# The case whose output each case of gradients has.
+# The case that must be right before another one can be wrong: the forward pass of gradients.
 FORWARD_PASSES = {
     "gradients": "batch_and_heads",
     "gradients_causal": "causal",
@@ -134,15 +136,16 @@ FORWARD_PASSES = {
     "gradients_strides": "not_contiguous_heads",
     "layer_gradients": "layer",
     "layer_gradients_padding": "layer_padding",
+    "three_axes_causal": "three_axes",
 }
 
 
 def with_forward_pass(
     verdict: Verdict, verdicts: list[Verdict], outcomes: dict[Case, Outcome]
 ) -> Verdict:
-    """Return the verdict on gradients; only if the output is right, can its gradients be wrong."""
+    """Return a verdict; only if the output is right, can for example its gradients be wrong."""
     case = verdict.case
-    if verdict.status != WRONG or not case.compares_gradients:
+    if verdict.status != WRONG or case.name not in FORWARD_PASSES:
         return verdict
     forward = next((v for v in verdicts if v.case.name == FORWARD_PASSES[case.name]), None)
     if forward is not None and forward.status != OK:
@@ -274,9 +277,10 @@ def judge(
     if outcome.failure:
         has_bug = is_bug(case, outcome, interface, failed_cases)
         return verdict(WRONG if has_bug else NOT_SUPPORTED, outcome.failure)
-    problem = comparing.shape_problem(case, outcome.results, interface) or "; ".join(
-        outcome.problems
-    )
+    problem = comparing.shape_problem(case, outcome.results, interface)
+    if problem and case.name == "three_axes":  # it reads the axes in another way
+        return verdict(NOT_SUPPORTED, problem)
+    problem = problem or "; ".join(outcome.problems)
     if problem:
         return verdict(WRONG, problem)
     if comparing.is_right(case, outcome, interface):
