@@ -17,25 +17,34 @@ from attention_check.report import counts
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER.parent / "results" / "foreign.json"
-# For each file of adapters: the title of a function, its package, and its name in the file.
+TRANSFORMERS = "transformers.models.{0}.modeling_{0}:eager_attention_forward"
+# For each library: the title of a function, its package, and how the check finds it.
 FUNCTIONS = {
     "torch": [
-        ("PyTorch, `scaled_dot_product_attention`", "torch", "scaled_dot_product_attention"),
-        ("PyTorch, `MultiheadAttention`", "torch", "multihead"),
-        ("x-transformers, `Attend`", "x-transformers", "x_transformers"),
-        ("x-transformers, `Attend(flash=True)`", "x-transformers", "x_transformers_flash"),
-        ("transformers, BERT", "transformers", "bert"),
-        ("transformers, GPT-2", "transformers", "gpt2"),
-        ("transformers, Llama", "transformers", "llama"),
-        ("timm, `Attention`", "timm", "timm_layer"),
+        (
+            "PyTorch, `scaled_dot_product_attention`",
+            "torch",
+            "torch.nn.functional:scaled_dot_product_attention",
+        ),
+        ("PyTorch, `MultiheadAttention`", "torch", "torch_functions.py:multihead"),
+        ("x-transformers, `Attend`", "x-transformers", "torch_functions.py:x_transformers"),
+        (
+            "x-transformers, `Attend(flash=True)`",
+            "x-transformers",
+            "torch_functions.py:x_transformers_flash",
+        ),
+        ("transformers, BERT", "transformers", TRANSFORMERS.format("bert")),
+        ("transformers, GPT-2", "transformers", TRANSFORMERS.format("gpt2")),
+        ("transformers, Llama", "transformers", TRANSFORMERS.format("llama")),
+        ("timm, `Attention`", "timm", "torch_functions.py:timm_layer"),
     ],
     "jax": [
-        ("JAX, `dot_product_attention`", "jax", "dot_product_attention"),
-        ("Flax, `dot_product_attention`", "flax", "flax"),
-        ("Keras, `dot_product_attention`", "keras", "keras"),
-        ("Equinox, `MultiheadAttention`", "equinox", "equinox_layer"),
+        ("JAX, `dot_product_attention`", "jax", "jax.nn:dot_product_attention"),
+        ("Flax, `dot_product_attention`", "flax", "flax.linen:dot_product_attention"),
+        ("Keras, `dot_product_attention`", "keras", "keras.ops:dot_product_attention"),
+        ("Equinox, `MultiheadAttention`", "equinox", "jax_functions.py:equinox_layer"),
     ],
-    "onnx": [("ONNX, reference of `Attention`", "onnx", "attention")],
+    "onnx": [("ONNX, reference of `Attention`", "onnx", "onnx_functions.py:attention")],
 }
 TIME_LIMIT_SECONDS = 120  # for each case
 
@@ -48,9 +57,8 @@ def main() -> None:
             print(f"{library} is missing, so its functions are left out")
             continue
         settings = Settings(library="numpy" if library == "onnx" else library)
-        for title, package, name in functions:
+        for title, package, target in functions:
             print(title)
-            target = f"{library}_functions.py:{name}"
             report = checking.check(target, settings, TIME_LIMIT_SECONDS)
             results["summary"][title] = {"version": metadata.version(package), **counts(report)}
             results["cases"][title] = {

@@ -79,13 +79,7 @@ def check(
     expect: str | None = None,
     show_progress: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """Check a function object in this process, or a function given by name in its own process.
-
-    Args:
-        time_limit_s: seconds that a case may take; for a function given by name.
-        expect: the library whose conventions are expected, in `EXPECTED_CONVENTIONS`; None for any.
-        show_progress: called with the number of finished cases and that of all cases.
-    """
+    """Check a function object in this process, or a function given by name in its own process."""
     settings = settings or Settings()
     if isinstance(function, str):
         worker = Worker(function, settings, time_limit_s)

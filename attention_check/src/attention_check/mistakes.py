@@ -98,12 +98,7 @@ def with_bias_combined(combine: Callable[[Array, Array], Array]) -> StepFunction
 
 
 def with_fully_masked_weights(weight: Callable[[Array], float]) -> StepFunctions:
-    """Return a replacement of the step "after_softmax" for queries that see no key.
-
-    Args:
-        weight: takes the mask of all queries and keys, and returns the weight that such a query
-            gives to each key.
-    """
+    """Return a replacement of the step "after_softmax" for queries that see no key."""
     return {
         "after_softmax": lambda weights, visible: np.where(
             visible.any(axis=-1, keepdims=True), weights, weight(visible)
@@ -119,12 +114,7 @@ def with_mask(change: Callable[[Array], Array]) -> StepFunctions:
 
 
 def with_permuted_masks(order: Callable[[Array, int, int], Array]) -> StepFunctions:
-    """Return a replacement of the step "mask" that exchanges the masks of sequences.
-
-    Args:
-        order: given arange(b), b and h, returns the (b, h) indices of the sequences whose masks
-            are applied to each sequence and head.
-    """
+    """Return a replacement of the step "mask" that exchanges the masks of sequences."""
 
     def permuted_mask(call: Call) -> Array:
         b, h = call.query.shape[:2]
@@ -156,12 +146,7 @@ def with_causal_and_mask(
 
 
 def with_window(change: Callable[[float, float], tuple[float, float]]) -> StepFunctions:
-    """Return a replacement of the step "window" that changes the limits of a window.
-
-    Args:
-        change: takes and returns the numbers of visible positions before and after the query's
-            own, where inf is no limit.
-    """
+    """Return a replacement of the step "window" that changes the limits of a window."""
 
     return {
         "window": lambda call: (

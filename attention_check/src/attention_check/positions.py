@@ -141,13 +141,7 @@ def sinusoids(
     base: float = BASE,
     exponent: Callable[[Array], Array] = lambda column: 2 * (column // 2),
 ) -> Array:
-    """Return a (length, width) table of sines and cosines.
-
-    Args:
-        layout: `interleaved`, `halves`, or `halves to the last`, whose last frequency is 1/base.
-        exponent: takes the columns, of which 2i and 2i + 1 share a frequency, and returns what is
-            divided by the width.
-    """
+    """Return a (length, width) table of sines and cosines."""
     columns = np.arange(width)
     powers = exponent(columns) / (width - 2 if layout == "halves to the last" else width)
     angles = (start + np.arange(length))[:, None] * base**-powers
@@ -184,12 +178,7 @@ def rotate(
     pairs: str,
     change: str = "",
 ) -> Array:
-    """Rotate the features of (..., n, d) rows by (n, d/2) angles, perhaps with a mistake.
-
-    Args:
-        pairs: `halves` for features i and i + d/2, or `adjacent` for 2i and 2i + 1.
-        change: the name of a mistake of the rotation itself.
-    """
+    """Rotate the features of (..., n, d) rows by (n, d/2) angles, perhaps with a mistake."""
     half = rows.shape[-1] // 2
     if pairs == "halves":
         first, second = rows[..., :half], rows[..., half:]
@@ -238,11 +227,7 @@ def rotated_rows(call: PositionCall, rows: Array, pairs: str, change: str = "") 
 
 
 def expected_results(call: PositionCall, count: int) -> Iterator[tuple[str, tuple[Array, ...]]]:
-    """Yield the right results of a call in every layout, after "", then those of each mistake.
-
-    Args:
-        count: the number of arrays that it returned.
-    """
+    """Yield the right results of a call in every layout, after "", then those of each mistake."""
     if call.kind == "table" and count == 2:  # cosines and sines, or the parts of complex numbers
         for name, angles in angle_tables(call):
             for form in (angles, np.tile(angles, 2), np.repeat(angles, 2, axis=-1)):

@@ -160,12 +160,7 @@ GRADIENT_MISTAKES = {
 
 
 def gradients(call: Call, upstream: Array, mistake: str = "") -> dict[str, Array]:
-    """Return the gradients of `sum(output * upstream)` by query, key and value.
-
-    Args:
-        upstream: (b, h, m, d_v) gradient that reaches the output.
-        mistake: one of `GRADIENT_MISTAKES`, or none.
-    """
+    """Return the gradients of `sum(output * upstream)` by query, key and value."""
     shared = share_heads(call)
     if mistake == "no mask":
         shared = replace(shared, mask=None, is_causal=False)
