@@ -226,7 +226,10 @@ UNKNOWN_MISTAKES = {
         {"weighted_sum": lambda weights, value: weights @ value + 1},
         "it is no weighted sum of the values",
     ),
-    "weights that sum to zero": ({"weighted_sum": zero_for_identity}, "weights sum to 0"),
+    "weights that sum to zero": (
+        {"weighted_sum": zero_for_identity},
+        "rows of its output are zero",
+    ),
     "values reversed": (
         {"weighted_sum": lambda weights, value: weights @ value[..., ::-1, :]},
         "look at the order of keys and values",

@@ -231,6 +231,19 @@ def describe_wrong_weights(
         return (
             f"the mask is the first wrong step: a hidden key has a weight of {largest_weight:.4g}"
         )
+    is_zero_row = (weights == 0).all(axis=-1) & ~is_hidden.all(axis=-1)
+    if is_zero_row.any():
+        mask = probe.call.mask
+        is_of_keys = mask is not None and mask.ndim == 4 and mask.shape[2] == 1
+        if is_of_keys and mask.shape[-1] == is_zero_row.shape[-1]:
+            is_padding = ~mask[:, :, 0] & np.ones_like(is_zero_row)
+            if np.array_equal(is_zero_row, is_padding):
+                return (
+                    "it zeroes queries where keys are padding, and a mask of keys hides keys only"
+                )
+        row = tuple(np.argwhere(is_zero_row)[0])
+        position = calling.index_in_layout((*row, 0), layout)[:-1]
+        return f"rows of its output are zero, the first at {position}"
     sums = weights.sum(axis=-1)
     wrong_queries = np.argwhere(np.abs(sums - expected_weights.sum(axis=-1)) > tolerance)
     if len(wrong_queries):
