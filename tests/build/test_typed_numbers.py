@@ -65,7 +65,8 @@ ALLOWED_KINDS = {
     r"|--\w+ \d+",
     "a root in code": r"\*\* ?0\.25|\*\* 0\.5",
     "a block of keys that a mistake loses": r"\bblock of (?:16|32|64)\b",
-    "a length in the list of cases, which the code computes with": r"\babout \d+ keys\b",
+    "a size in the list of cases, which the code computes with": r"\babout \d+ keys\b"
+    r"|\bheads of width \d+\b",
     "the report of a check, which a test compares": r"is [\d.]+; expected [\d.]+",
     "a shape in code": r"\((?:\d+|[mn])(?:, (?:\d+|[mn]))+\)",
     "a version": r"\b\d+\.\d+\.\d+|(?:PyTorch|NumPy|Python|CuPy|version) ?\d+(?:\.\d+)+"
