@@ -409,7 +409,7 @@ BAD_TARGETS = [
     ("missing.module:attention", "there is no module 'missing'"),
     ("missing.py:attention", "there is no file missing.py"),
     ("mine.py", "write module:function or file.py:function"),
-    ("mine.py:number", "number is of type int; expected a function"),
+    ("mine.py:number", "3 is of type int; expected a function"),
     ("mine.py:atention", "what can be called there: attention"),
     ("mine.py:Layer", "layer = Layer(...)"),
     ("relative_import.py:attention", "for a file of a package, write package.module:attention"),

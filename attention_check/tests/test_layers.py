@@ -67,6 +67,14 @@ def test_causal_layer_with_a_mistake_is_seen_to_be_causal():
     assert names == {"not_scaled"}
 
 
+def test_function_of_a_layer_without_heads_has_one():
+    def layer(x, W_q, W_k, W_v):
+        call = LayerCall(x, x, 1, {"Q": W_q, "K": W_k, "V": W_v})
+        return attend_in_heads(call)
+
+    assert report_on(layer).is_correct
+
+
 def test_layer_without_a_query_projection_is_refused():
     layer = Layer()
     del layer.W_q
@@ -84,6 +92,8 @@ def test_layers_of_pytorch(torch):
     ):
         report = checking.check(layer)
         assert report.is_correct
+        assert layer.training  # a copy of it was checked
+        assert layer.in_proj_weight.dtype == torch.float32
         assert statuses(report)["layer_gradients"] == statuses(report)["layer_float16"] == "ok"
 
 

@@ -41,7 +41,7 @@ def check(
     make_inputs: Callable[[np.random.RandomState], Any] | None = None,
     reference: Callable[..., Any] | None = None,
     tolerance: float = 1e-5,
-    require: tuple[str, ...] = (),
+    require: tuple[str, ...] | str = (),
     **settings: Any,
 ) -> Report | None:
     """Check an attention function, or compare any function with a reference.
@@ -53,7 +53,7 @@ def check(
         reference: takes the same arguments and returns the expected result.
         tolerance: how far a number may differ from the reference, relative to the largest one
             expected. Without `make_inputs`, each case has a tolerance of its own.
-        require: features that must be checked; not used with `make_inputs`.
+        require: features that must be checked, as on the command line; not used with `make_inputs`.
         settings: as for `checks`; not used with `make_inputs`.
 
     Returns:
@@ -75,7 +75,8 @@ def check(
             raise TypeError("make_inputs needs a function object and a reference")
         compare_with(function, make_inputs, reference, tolerance)
         return None
-    report = checking.check(function, Settings(**settings), require=require)
+    features = require.split(",") if isinstance(require, str) else require
+    report = checking.check(function, Settings(**settings), require=tuple(features))
     if not report.is_correct:
         raise AssertionError(format_report(report))
     return report
@@ -183,7 +184,7 @@ def output_in_chunks(
     return np.concatenate(outputs, axis=1)
 
 
-@dataclass(eq=False)
+@dataclass(eq=False, repr=False)
 class Check:
     """A test of a function, with all cases or with a single one.
 
@@ -195,6 +196,9 @@ class Check:
     function: Function
     report_or_error: Callable[[], Report | LoadError]
     case_name: str | None
+
+    def __repr__(self) -> str:
+        return f"<check of {self}>"
 
     def __str__(self) -> str:
         """Return the name of the case, or the function's name if the test is of all cases."""

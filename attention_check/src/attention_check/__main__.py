@@ -21,6 +21,9 @@ layouts, from b sequences, h heads, n positions and d features:
   nbd   (128, 2, 64), a layer with the length first
   nd    (128, 64), matrices
 
+names of arguments: q, k, v, x, mask, padding, bias, is_causal, scale, window, softcap, heads,
+  W_Q, W_K, W_V, W_O, b_Q, b_K, b_V, b_O
+
 exit status:
   0  something was checked, all that was required was, and nothing is wrong
   1  something is wrong; the report begins with it, and with the line that fixes it

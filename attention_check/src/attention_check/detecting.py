@@ -185,6 +185,9 @@ def cases_for(interface: Interface) -> list[Case]:
     """Return the cases for a function: within its limits, and in the dtypes that it takes."""
     is_layer = interface.is_layer
     found = cases.layer_cases(interface.layer) if is_layer else cases.cases_within(interface.limits)
+    if is_layer and interface.layer is None:
+        has = [name in interface.names for name in ("heads", "W_O")]
+        found = tuple(for_function_of_layer(case, *has) for case in found)
     if is_layer and "b" not in interface.layout:
         found = tuple(with_first_of_axis(case, "b") for case in found)
     elif not is_layer:
@@ -203,6 +206,19 @@ def cases_for(interface: Interface) -> list[Case]:
         found = tuple(with_default_scale(case, interface.scale) for case in found)
     bits = SIGNIFICAND_BITS[interface.dtype]
     return [case for case in found if case.dtype is None or SIGNIFICAND_BITS[case.dtype] <= bits]
+
+
+@cache
+def for_function_of_layer(case: Case, has_heads: bool, has_output_weights: bool) -> Case:
+    """Return a case for a function of a layer that may take neither heads nor W_O."""
+    call = case.call if has_heads else replace(case.call, heads=1)
+    if not has_output_weights:
+        weights, biases = (
+            {letter: array for letter, array in arrays.items() if letter != "O"}
+            for arrays in (call.weights, call.biases)
+        )
+        call = replace(call, weights=weights, biases=biases)
+    return replace(case, call=call)
 
 
 @cache

@@ -50,13 +50,6 @@ def load(target: str) -> Callable[..., Any]:
                 f"{module_name} has no {function_name!r}; what can be called there: {names}"
             )
         member = getattr(member, attribute)
-    if isinstance(member, type):
-        raise LoadError(
-            f"{function_name} is a class; create an instance, such as "
-            f"`layer = {function_name}(...)`, and check {module_name}:layer"
-        )
-    if not callable(member):
-        raise LoadError(f"{function_name} is of type {type(member).__name__}; expected a function")
     return cast(Callable[..., Any], member)
 
 
@@ -106,6 +99,13 @@ def first_line(error: object) -> str:
 
 def describe(function: Callable[..., Any], settings: Settings) -> Interface:
     """Infer the function's argument names and libraries, and read the weights of a module."""
+    if isinstance(function, type):
+        name = function.__name__
+        raise LoadError(
+            f"{name} is a class; create an instance, such as `layer = {name}(...)`, and check that"
+        )
+    if not callable(function):
+        raise LoadError(f"{function!r} is of type {type(function).__name__}; expected a function")
     if settings.mask not in (None, *MASKS):
         raise LoadError(f"mask {settings.mask!r}: expected one of {', '.join(MASKS)}")
     owner = getattr(function, "__self__", None)  # of a method, such as layer.forward

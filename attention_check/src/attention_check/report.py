@@ -53,6 +53,10 @@ class Report:
         """Return one line: a notebook shows what `check` returns."""
         return f"{self.target}: {totals(self)}"
 
+    def __str__(self) -> str:
+        """Return the whole report, as the command prints it."""
+        return format_report(self)
+
     @property
     def unasked(self) -> list[str]:
         """The names of arguments that no case passes."""

@@ -163,8 +163,9 @@ class InProcessWorker(Worker):
     """Calls a trusted function in the current process, which is faster, without a time limit."""
 
     def __init__(self, function: Callable[..., Any], settings: Settings) -> None:
-        super().__init__(getattr(function, "__name__", "function"), settings)
-        self.function = function
+        super().__init__(getattr(function, "__name__", type(function).__name__), settings)
+        # A copy of a layer, because the check sets its mode and its dtype.
+        self.function = copy.deepcopy(function) if hasattr(function, "train") else function
 
     def describe(self) -> Interface:
         return loading.describe(self.function, self.settings)
