@@ -18,6 +18,8 @@ StepsOf = Callable[[str], Steps]  # from the name of an example to its steps
 
 REFERENCE = re.compile(r"(?P<example>\w+)\.(?P<step>\w+)(?P<shape>\.shape)?(?P<index>\[[^\]]*\])?")
 RESULTS = Path(__file__).parents[1] / "results"
+# Those of the check are in its package.
+CHECK_RESULTS = Path(__file__).parents[1] / "attention_check" / "results"
 
 
 def look_up(reference: str, steps_of: StepsOf) -> Array | tuple[int, ...]:
@@ -93,8 +95,7 @@ def apply_index(array: Array, index: str | None) -> Array:
 
 
 def load_results(name: str, folder: Path = RESULTS) -> Any:
-    # Those of the check are in its package.
-    folders = (folder, folder.parent / "attention_check" / "results")
+    folders = (RESULTS, CHECK_RESULTS) if folder == RESULTS else (folder,)
     files = {path.stem: path for place in folders for path in sorted(place.glob("*.json"))}
     if name not in files:
         raise LookupError(f"result {name!r} is unknown; expected one of {', '.join(files)}")

@@ -13,7 +13,7 @@ from attention_docs import examples
 from attention_docs.figures.real_model import sentence_scripts
 from attention_docs.figures.sentence import sentences
 from attention_docs.figures.side_panel import side_panel
-from attention_docs.lookup import RESULTS
+from attention_docs.lookup import CHECK_RESULTS, RESULTS
 from attention_docs.publish import assets
 from attention_docs.publish.before import (
     claims,
@@ -118,7 +118,7 @@ class MarkdownConverter:
         self.diagrams = diagrams.Diagrams(project)
         # The texts whose claims hold; checking those of all pages takes three seconds.
         self.checked = project.examples.cache.with_version(
-            files_digest(Path(__file__).parent, RESULTS)
+            files_digest(Path(__file__).parent, RESULTS, CHECK_RESULTS)
         )
         self.used_examples: set[str] = set()
 
