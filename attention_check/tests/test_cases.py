@@ -9,8 +9,6 @@ from attention_check.cases import (
     CASES,
     Limits,
     cases_within,
-    layer_call,
-    layer_cases,
     output_gradient,
 )
 from attention_check.recipe import Call, attend
@@ -113,10 +111,3 @@ def test_cases_are_within_limits(limits):
         assert m % limits.multiple == 0
         assert n % limits.multiple == 0
         assert m == n or not limits.equal_lengths
-
-
-def test_only_cross_attention_of_a_layer_has_two_sequences():
-    for case in layer_cases(layer_call()):
-        # A layer that takes one sequence is called if query and key are the same object.
-        is_cross_attention = case.call.query is not case.call.key
-        assert is_cross_attention == (case.name == "layer_cross")

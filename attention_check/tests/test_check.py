@@ -1,32 +1,22 @@
 """The check of a function: verdicts, messages and accepted functions."""
 
 import json
-import subprocess
 import sys
 import textwrap
-import unittest
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from attention_check import (
-    Check,
-    calling,
-    check,
-    checking,
-    checks,
-    loading,
-    recipe,
-)
+from attention_check import calling, check, checking, loading, recipe
 from attention_check.__main__ import main
-from attention_check.calling import Interface, Settings
+from attention_check.calling import Settings
 from attention_check.cases import CASES
 from attention_check.comparing import typical_case
 from attention_check.libraries import LoadError
 from attention_check.mistakes import CONVENTIONS, MISTAKES, mistake_named
 from attention_check.recipe import Call, LayerCall, attend, attend_in_heads
-from attention_check.report import Report, Verdict, format_report
+from attention_check.report import format_report
 from attention_check.worker import InProcessWorker
 from functions import unusual_numpy
 
@@ -587,66 +577,6 @@ def test_hanging_or_dying_case_is_wrong_and_others_run(write_target, capsys):
     assert "3 wrong" in output
 
 
-TEST_OF_EACH_CASE = """
-import pytest
-from attention_check import checks
-
-@pytest.mark.parametrize("case", checks("mine.py:attention", each_case=True), ids=str)
-def test_attention(case):
-    case.check()
-"""
-
-
-@pytest.mark.thorough
-def test_checks_gives_pytest_one_test_per_case(write_target, tmp_path):
-    write_target(DIVIDED_BY_D_K)
-    (tmp_path / "test_mine.py").write_text(TEST_OF_EACH_CASE)
-    output = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mine.py"],
-        capture_output=True, encoding="utf-8",
-    ).stdout  # fmt: skip
-    assert "FAILED test_mine.py::test_attention[distinct_sizes]" in output
-    assert mistake_named("divided_by_d_k").fix in output
-    assert "passed" in output
-    assert "skipped" in output
-
-
-def test_case_of_an_unsupported_option_is_skipped(in_process, write_target):
-    target = write_target(CORRECT_SOURCE)
-    checks_by_name = {str(case): case for case in checks(target, each_case=True, library="numpy")}
-    with pytest.raises(unittest.SkipTest, match="no argument recognised as window"):
-        checks_by_name["window"].check()
-
-
-@pytest.mark.parametrize(
-    ("checked", "left_out", "reason"),
-    [
-        ("layer", "square", "for plain attention"),
-        ("square", "layer", "for layers"),
-        ("square", "float32", "for float32"),
-        ("layer", "layer_causal", "for layers that are not always causal"),
-    ],
-)
-def test_reason_of_a_case_that_is_left_out(checked, left_out, reason):
-    report = Report("mine.py:attend", Interface(), [Verdict(CASES[checked], "ok")])
-    with pytest.raises(unittest.SkipTest, match=f"the case is {reason}"):
-        Check("mine.py:attend", lambda: report, left_out).check()
-
-
-def test_each_case_raises_the_load_error(in_process, write_target):
-    target = write_target("def attention(query, key, value): pass", function="misspelt")
-    # The second case gets the error that the first one has met, as they share a report.
-    for case in checks(target, each_case=True)[:2]:
-        with pytest.raises(LoadError, match=r"mine\.py has no 'misspelt'"):
-            case.check()
-
-
-def test_unknown_kind_of_mask_is_refused(in_process, write_target):
-    target = write_target("def attention(query, key, value): pass")
-    with pytest.raises(LoadError, match="mask 'unknown': expected one of keep"):
-        checks(target, mask="unknown")[0].check()
-
-
 def test_array_api_strict_is_supported(in_process, write_target, capsys):
     pytest.importorskip("array_api_strict")
     source = """
@@ -695,7 +625,7 @@ def test_skipped_feature_is_not_judged(in_process, write_target):
 def test_convention_is_correct_only_if_the_expected_library_has_it(library, is_correct):
     attention = attention_with(CONVENTIONS["bottom_right"].changes)
     # Scaling late, which exceeds the range of float16, is not a convention of either library.
-    report = checking.check(attention, Settings("numpy"), expect=library, skip=("float16",))
+    report = checking.check(attention, Settings("numpy"), expect=library, skip="float16")
     assert report.is_correct is is_correct
 
 
@@ -723,41 +653,12 @@ def test_github_shows_the_first_wrong_case_beside_the_code(write_target, monkeyp
 
 
 def test_function_object_is_checked():
-    (check_of_all_cases,) = checks(attention_with())
-    check_of_all_cases.check()
+    assert check(attention_with(), require="causal").is_correct
     with pytest.raises(AssertionError, match="unscaled scores"):
         check(attention_with(mistake_named("not_scaled").changes))
 
 
-def test_any_function_is_compared_with_its_reference():
-    def inputs(random):
-        return {"x": random.normal(size=3)}
-
-    def softmax(x):
-        return recipe.softmax(x)
-
-    def softmax_after_a_shift(x):  # which a softmax ignores
-        return recipe.softmax(x - 1)
-
-    check(softmax, inputs, softmax_after_a_shift)
-
-
-def test_difference_from_a_reference_is_reported_for_the_smallest_call():
-    def inputs(random):
-        return (random.normal(size=(random.randint(1, 5), 3)),)
-
-    with pytest.raises(AssertionError, match=r"shapes \(1, 3\), is off by"):
-        check(np.exp, inputs, lambda x: 1.001 * np.exp(x))
-
-
-@pytest.mark.parametrize("first_number", [np.nan, np.inf])
-def test_reference_that_is_not_finite_hides_no_other_error(first_number):
-    def reference(x):
-        return np.where(np.arange(3) == 0, first_number, x)
-
-    def inputs(random):
-        return (random.normal(size=3),)
-
-    check(reference, inputs, reference)
-    with pytest.raises(AssertionError, match="is off by"):
-        check(lambda x: reference(x) + 1, inputs, reference)
+@pytest.mark.parametrize("option", ["mask", "expect", "require"])
+def test_unknown_name_in_an_option_is_refused(option):
+    with pytest.raises(LoadError, match=r"'unknown'.*expected one of"):
+        check(attention_with(), **{option: "unknown"})

@@ -19,21 +19,29 @@ def test_right_table_passes(layout):
     assert report_on(sinusoidal_encoding).is_correct
 
 
-@pytest.mark.parametrize("name", positions.wrong_tables())
-def test_mistake_of_a_table_is_named(name):
-    table = positions.wrong_tables()[name]
-
+@pytest.mark.parametrize(
+    "change",
+    [
+        *positions.EXPONENT_FACTORS,
+        *positions.SHIFTS,
+        "cosine_exponent_of_next_column",
+        "positions_lost",
+        "all_sines",
+    ],
+)
+def test_mistake_of_a_table_is_named(change):
     def sinusoidal_encoding(n, d):
-        return table(n, d, layout="interleaved")
+        return positions.sinusoids(n, d, change=change)
 
     (verdict,) = report_on(sinusoidal_encoding).verdicts
-    assert [mistake.name for mistake in verdict.mistakes] == [name]
+    (mistake,) = verdict.mistakes
+    assert mistake.name == change.replace("of_column_", "")
 
 
 def rotate_positions(x, start, pairs, change, base=positions.BASE):
     """Rotate (b, h, n, d) rows."""
-    call = positions.PositionCall("rotation", {}, "bhnd", start, x.shape[-1], base=base)
-    return positions.rotated_rows(call, x, pairs, change)
+    call = positions.PositionCall("rotation", {}, "bhnd", start, x.shape[-1])
+    return positions.rotated_rows(call, x, pairs, change, base)
 
 
 @pytest.mark.parametrize("pairs", ["halves", "adjacent"])

@@ -1,121 +1,57 @@
 """Check a reader's attention function: compare it on many calls and name its mistakes.
 
-The mathematics and the examples do not import this package. In a pytest test:
+In a pytest test:
 
-    @pytest.mark.parametrize("case", checks(attend), ids=str)
-    def test_attention(case):
-        case.check()
+    def test_attention():
+        check(attend, require="causal")
 """
 
-import math
-import unittest
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cache
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from attention_check import checking, libraries
 from attention_check.calling import Settings
-from attention_check.cases import CASES, Case
 from attention_check.comparing import absolute_errors
-from attention_check.libraries import LoadError
-from attention_check.recipe import Array, LayerCall
-from attention_check.report import (
-    NOT_SUPPORTED,
-    WRONG,
-    Report,
-    format_report,
-    format_verdict,
-)
+from attention_check.recipe import Array
+from attention_check.report import Report, format_report
 
-__all__ = ["Check", "check", "check_cache", "checks"]
-
-Function = str | Callable[..., Any]
-RANDOM_CALLS = 50
+__all__ = ["check", "check_cache"]
 
 
 def check(
-    function: Function,
-    make_inputs: Callable[[np.random.RandomState], Any] | None = None,
-    reference: Callable[..., Any] | None = None,
-    tolerance: float = 1e-5,
-    require: tuple[str, ...] | str = (),
+    function: str | Callable[..., Any],
+    require: str = "",
+    skip: str = "",
+    expect: str | None = None,
     **settings: Any,
-) -> Report | None:
-    """Check an attention function, or compare any function with a reference.
+) -> Report:
+    """Check an attention function or layer, with the options of the command line.
 
     Args:
-        function: a function, or `module:function` or `path/to/file.py:function`.
-        make_inputs: returns the arguments of a call, as a tuple or by name, from a generator of
-            random numbers. With it, the function is only compared with `reference`, on 50 calls.
-        reference: takes the same arguments and returns the expected result.
-        tolerance: how far a number may differ from the reference, relative to the largest one
-            expected. Without `make_inputs`, each case has a tolerance of its own.
-        require: features that must be checked, as on the command line; not used with `make_inputs`.
-        settings: as for `checks`; not used with `make_inputs`.
-
-    Returns:
-        The report; None with `make_inputs`.
+        function: a function or layer, or `module:function` or `path/to/file.py:function`.
+        require: features that must be checked, such as `"causal,gradients"`.
+        skip: features that are not checked.
+        expect: the library whose conventions are right: `torch`, `flash` or `onnx`.
+        settings: `library`, `layout`, `mask`, `scale` and `names`; one that is left out is
+            detected.
 
     Raises:
-        AssertionError: if it is wrong; the message names the mistake, or the smallest call.
+        AssertionError: if it is wrong; the message is the report.
         LoadError: if the function cannot be called at all.
 
-    >>> def root_of_squares(x):
-    ...     return x
-    >>> check(root_of_squares, lambda random: (random.normal(size=2),), np.abs)
+    >>> check(lambda q, k, v: v, layout="nd")
     Traceback (most recent call last):
-    AssertionError: the result of call 3, with arguments of shapes (2,), is off by 1.95 at [1]
+    AssertionError: ...
     """
-    __tracebackhide__ = True
-    if make_inputs is not None:
-        if reference is None or isinstance(function, str):
-            raise TypeError("make_inputs needs a function object and a reference")
-        compare_with(function, make_inputs, reference, tolerance)
-        return None
-    features = require.split(",") if isinstance(require, str) else require
-    report = checking.check(function, Settings(**settings), require=tuple(features))
+    __tracebackhide__ = True  # pytest shows the reader's test, and not this function
+    report = checking.check(
+        function, Settings(**settings), require=require, skip=skip, expect=expect
+    )
     if not report.is_correct:
         raise AssertionError(format_report(report))
     return report
-
-
-def compare_with(
-    function: Callable[..., Any],
-    make_inputs: Callable[[np.random.RandomState], Any],
-    reference: Callable[..., Any],
-    tolerance: float,
-) -> None:
-    random = np.random.RandomState(0)
-    # For each wrong result: how many numbers the arguments hold, which call it was, the message.
-    failures: list[tuple[int, int, str]] = []
-    for call in range(1, RANDOM_CALLS + 1):
-        inputs = make_inputs(random)
-        keyword_arguments = dict(inputs) if isinstance(inputs, Mapping) else {}
-        positional_arguments = () if keyword_arguments else tuple(inputs)
-        expected = libraries.to_numpy(reference(*positional_arguments, **keyword_arguments))
-        actual = libraries.to_numpy(function(*positional_arguments, **keyword_arguments))
-        problem = ""
-        if actual.shape != expected.shape:
-            problem = f"has shape {actual.shape}; expected {expected.shape}"
-        else:
-            # Where NaN is expected, any number is accepted.
-            errors = np.where(np.isnan(expected), 0.0, absolute_errors(actual, expected))
-            if errors.max(initial=0.0) > tolerance * largest_magnitude(expected):
-                worst_index = [int(i) for i in np.unravel_index(errors.argmax(), errors.shape)]
-                problem = f"is off by {errors.max():.3g} at {worst_index}"
-        if problem:
-            arguments = (*positional_arguments, *keyword_arguments.values())
-            shapes = [tuple(x.shape) for x in arguments if hasattr(x, "shape")]
-            number_count = sum(math.prod(shape) for shape in shapes)
-            shape_list = ", ".join(map(str, shapes))
-            message = f"the result of call {call}, with arguments of shapes {shape_list}, {problem}"
-            failures.append((number_count, call, message))
-    if failures:
-        _, _, message = min(failures)
-        raise AssertionError(message)
 
 
 def largest_magnitude(expected: Array) -> float:
@@ -182,94 +118,3 @@ def output_in_chunks(
         outputs.append(libraries.to_numpy(output))
         start += length
     return np.concatenate(outputs, axis=1)
-
-
-@dataclass(eq=False, repr=False)
-class Check:
-    """A test of a function, with all cases or with a single one.
-
-    Attributes:
-        report_or_error: returns the report on the function, or the error if it cannot be loaded or
-            called; computed once for all tests of the function.
-    """
-
-    function: Function
-    report_or_error: Callable[[], Report | LoadError]
-    case_name: str | None
-
-    def __repr__(self) -> str:
-        return f"<check of {self}>"
-
-    def __str__(self) -> str:
-        """Return the name of the case, or the function's name if the test is of all cases."""
-        if self.case_name is not None:
-            return self.case_name
-        if isinstance(self.function, str):
-            return self.function
-        return getattr(self.function, "__name__", "attention")
-
-    @property
-    def report(self) -> Report:
-        report_or_error = self.report_or_error()
-        if isinstance(report_or_error, LoadError):
-            raise report_or_error
-        return report_or_error
-
-    def check(self) -> None:
-        """Fail if the function is wrong; skip a case that it does not support.
-
-        Raises:
-            LoadError: if the function cannot be loaded or called at all.
-            AssertionError: with the mistake, the line that fixes it, and where it is explained.
-            unittest.SkipTest: with the reason; pytest shows it as a skipped test.
-        """
-        __tracebackhide__ = True  # pytest shows the reader's test, and not this method
-        if self.case_name is None:
-            if not self.report.is_correct:
-                raise AssertionError(format_report(self.report))
-            return
-        verdicts = {verdict.case.name: verdict for verdict in self.report.verdicts}
-        verdict = verdicts.get(self.case_name)
-        if verdict is None:
-            raise unittest.SkipTest(reason_left_out(CASES[self.case_name], self.report))
-        if verdict.status == NOT_SUPPORTED:
-            raise unittest.SkipTest(verdict.reason)
-        if verdict.status == WRONG:
-            raise AssertionError(format_verdict(verdict))
-
-
-def reason_left_out(case: Case, report: Report) -> str:
-    """Return why a check of a function left out a case, so that the report has no verdict on it."""
-    is_for_layers = isinstance(case.call, LayerCall)
-    is_layer_checked = isinstance(report.verdicts[0].case.call, LayerCall)
-    if is_for_layers and not is_layer_checked:
-        return "the case is for layers"
-    if is_layer_checked and not is_for_layers:
-        return "the case is for plain attention"
-    if case.dtype:
-        return f"the case is for {case.dtype}"
-    return "the case is for layers that are not always causal"
-
-
-def checks(function: Function, each_case: bool = False, **settings: Any) -> list[Check]:
-    """Return tests of a function: a single test of all cases, or one test for each case.
-
-    Args:
-        function: a function, or `module:function` or `path/to/file.py:function`.
-        each_case: whether each case is a test of its own.
-        settings: `library`, `layout`, `mask` and `names`, as on the command line; a setting that
-            is left out is detected.
-
-    >>> [str(case) for case in checks("my_package:attend", each_case=True)][:3]
-    ['distinct_sizes', 'other_sizes', 'square']
-    """
-
-    @cache
-    def report_or_error() -> Report | LoadError:
-        try:
-            return checking.check(function, Settings(**settings))
-        except LoadError as error:
-            return error
-
-    case_names = list(CASES) if each_case else [None]
-    return [Check(function, report_or_error, case_name) for case_name in case_names]

@@ -74,13 +74,19 @@ def check(
     function: str | Callable[..., Any],
     settings: Settings | None = None,
     time_limit_s: float = 10.0,
-    require: tuple[str, ...] = (),
-    skip: tuple[str, ...] = (),
+    require: str = "",
+    skip: str = "",
     expect: str | None = None,
     show_progress: Callable[[int, int], None] | None = None,
 ) -> Report:
-    """Check a function object in this process, or a function given by name in its own process."""
+    """Check a function object in this process, or a function given by name in its own process.
+
+    `require` and `skip` are names of features, separated by commas.
+    """
     settings = settings or Settings()
+    required, skipped = features_named(require), features_named(skip)
+    if expect not in (None, *EXPECTED_CONVENTIONS):
+        raise LoadError(f"expect is {expect!r}; expected one of {', '.join(EXPECTED_CONVENTIONS)}")
     if isinstance(function, str):
         worker = Worker(function, settings, time_limit_s)
     else:
@@ -88,9 +94,9 @@ def check(
     with worker:
         described = worker.describe()
         if described.positions:
-            return check_positions(worker, described, require)
+            return check_positions(worker, described, required)
         interface = detecting.detect(worker, described)
-        cases = [case for case in detecting.cases_for(interface) if case.feature not in skip]
+        cases = [case for case in detecting.cases_for(interface) if case.feature not in skipped]
         outcomes = {}
         for i, case in enumerate(cases):
             outcomes[case] = worker.run(case, interface)
@@ -116,8 +122,18 @@ def check(
                 for verdict in verdicts
             ]
         verdicts = [with_forward_pass(verdict, verdicts, outcomes) for verdict in verdicts]
-        report = Report(worker.target, interface, verdicts, require)
+        report = Report(worker.target, interface, verdicts, required)
         return with_explanations(report, outcomes, worker)
+
+
+def features_named(text: str) -> tuple[str, ...]:
+    """Return the features in a list of names that are separated by commas."""
+    known_features = list(dict.fromkeys(case.feature for case in CASES.values()))
+    features = tuple(name.strip() for name in text.split(",") if name.strip())
+    for feature in features:
+        if feature not in known_features:
+            raise LoadError(f"feature is {feature!r}; expected one of {', '.join(known_features)}")
+    return features
 
 
 # The case that must be right before another one can be wrong: the forward pass of gradients.

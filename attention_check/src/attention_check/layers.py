@@ -91,8 +91,8 @@ def read_layer(module: Any, scale: float | None) -> tuple[LayerCall, ...]:
         names = unknown or [p.owner or p.name for p in parameters_of(module)]
         raise LoadError(
             f"its parameter{'s' * (len(names) > 1)} {', '.join(names[:4])} "
-            f"{'are' if len(names) > 1 else 'is'} not recognised as a projection; pass make_inputs "
-            "and reference to `check` in Python"
+            f"{'are' if len(names) > 1 else 'is'} not recognised as a projection; check its "
+            "attention as a function of query, key and value"
         )
     # Q may be packed with narrower K and V, but the output projection has its width.
     width = projections["O"].shape[0] if "O" in projections else None

@@ -9,8 +9,7 @@ one of them it gives the right numbers of a common layout.
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,6 +28,17 @@ SIZES = {"b": 2, "h": 3, "n": 5, "d": 8}
 LENGTH, WIDTH = SIZES["n"], SIZES["d"]
 # The axes of rotated rows that are tried.
 LAYOUTS = ("bhnd", "bnhd", "bnd", "nbd", "nhd", "nd")
+# What mistakes add to the positions, and what they multiply the exponents of the base by.
+SHIFTS = {"starts_at_one": 1, "starts_at_minus_one": -1}
+EXPONENT_FACTORS = {
+    "exponent_doubled": 2,
+    "exponent_of_column_doubled": 2,
+    "exponent_halved": 0.5,
+    "exponent_positive": -1,
+    "frequency_constant": 0,
+}
+# Where a cosine has the exponent of its own column, and not that of the sine beside it.
+COSINES_OF_NEXT_COLUMN = ("cosine_exponent_of_next_column", "exponent_of_column_doubled")
 MISTAKES = {row["name"]: Mistake(changes={}, **row) for row in rows_of("positions.csv")}
 
 
@@ -109,13 +119,13 @@ def angle_arguments(
 ) -> Iterator[dict[str, Any]]:
     """Yield the forms of the arguments that hold positions or angles, by the function's names."""
     positions = start + np.arange(LENGTH)
-    frequencies = BASE ** (-2 * np.arange(WIDTH // 2) / WIDTH)
-    angles = positions[:, None] * frequencies
+    exponents = np.arange(0, WIDTH, 2) / WIDTH
+    angles = angles_of(LENGTH, exponents, BASE, start)
     if "freqs_cis" in lower:
         yield {lower["freqs_cis"]: np.exp(1j * angles)}
     elif {"cos", "sin"} <= lower.keys():
         if required & POSITIONS:  # rows of a table that begins at 0
-            angles = np.arange(start + LENGTH)[:, None] * frequencies
+            angles = angles_of(start + LENGTH, exponents, BASE)
         tiled, repeated = np.tile(angles, 2), np.repeat(angles, 2, axis=-1)
         given = {name: positions[None].repeat(SIZES["b"], 0) for name in required & POSITIONS}
         given = {lower[name]: array for name, array in given.items()}
@@ -133,43 +143,34 @@ def angle_arguments(
             yield {}
 
 
+def angles_of(
+    length: int, exponents: Array, base: float, start: int = 0, change: str = ""
+) -> Array:
+    """Return the angles of positions for each exponent of the base, perhaps with a mistake."""
+    positions = start + SHIFTS.get(change, 0) + np.arange(length)
+    if change == "positions_lost":
+        positions = 0 * positions
+    return positions[:, None] * base ** (-EXPONENT_FACTORS.get(change, 1) * exponents)
+
+
 def sinusoids(
     length: int,
     width: int,
     layout: str = "interleaved",
-    start: int = 0,
+    change: str = "",
     base: float = BASE,
-    exponent: Callable[[Array], Array] = lambda column: 2 * (column // 2),
 ) -> Array:
-    """Return a (length, width) table of sines and cosines."""
-    columns = np.arange(width)
-    powers = exponent(columns) / (width - 2 if layout == "halves to the last" else width)
-    angles = (start + np.arange(length))[:, None] * base**-powers
-    table = np.where(columns % 2 == 0, np.sin(angles), np.cos(angles))
-    return table if layout == "interleaved" else np.hstack([table[:, ::2], table[:, 1::2]])
-
-
-def wrong_tables() -> dict[str, Callable[..., Array]]:
-    """Return functions of wrong tables by the names of their mistakes."""
-
-    def all_sines(length: int, width: int, layout: str) -> Array:
-        table = sinusoids(length, width, "interleaved")
-        sines = table[:, ::2].repeat(2, axis=-1)
-        return sines if layout == "interleaved" else np.hstack([table[:, ::2]] * 2)
-
-    return {
-        "exponent_doubled": partial(sinusoids, exponent=lambda column: 2 * column),
-        "exponent_halved": partial(sinusoids, exponent=lambda column: column // 2),
-        "cosine_exponent_of_next_column": partial(sinusoids, exponent=lambda column: column),
-        "exponent_positive": partial(sinusoids, exponent=lambda column: -2 * (column // 2)),
-        "frequency_constant": partial(sinusoids, exponent=lambda column: 0 * column),
-        "starts_at_one": partial(sinusoids, start=1),
-        "starts_at_minus_one": partial(sinusoids, start=-1),
-        "positions_lost": lambda length, width, layout: np.tile(
-            sinusoids(1, width, layout), (length, 1)
-        ),
-        "all_sines": all_sines,
-    }
+    """Return a (length, width) table of sines and cosines, perhaps with a mistake."""
+    whole_width = width - 2 if layout == "halves to the last" else width
+    columns = np.arange(0, width, 2)
+    sines = np.sin(angles_of(length, columns / whole_width, base, change=change))
+    columns = columns + (change in COSINES_OF_NEXT_COLUMN)
+    cosines = np.cos(angles_of(length, columns / whole_width, base, change=change))
+    if change == "all_sines":
+        cosines = sines
+    if layout == "interleaved":
+        return np.stack([sines, cosines], axis=-1).reshape(length, width)
+    return np.hstack([sines, cosines])
 
 
 def rotate(
@@ -200,64 +201,54 @@ def rotate(
     return rows * cos + turned * (-sin if change == "rotation_reversed" else sin)
 
 
-def rotated_rows(call: PositionCall, rows: Array, pairs: str, change: str = "") -> Array:
+def rotated_rows(
+    call: PositionCall, rows: Array, pairs: str, change: str = "", base: float = BASE
+) -> Array:
     """Return rows in the layout of a call, rotated, perhaps with a mistake."""
-    axis = call.layout.index("n")
-    if change == "positions_along_heads":
-        axis = call.layout.index("h") if "h" in call.layout else axis
-    if change == "positions_along_batch":
-        axis = call.layout.index("b") if "b" in call.layout else axis
+    axis = axis_of_positions(call.layout, change)
     moved = np.moveaxis(rows, axis, -2)
-    length = moved.shape[-2]
     width = call.width if change == "frequencies_of_whole_width" else call.rotated
-    exponents = 2 * np.arange(call.rotated // 2) / width
-    scale = {"exponent_doubled": 2, "exponent_halved": 0.5, "exponent_positive": -1}.get(change, 1)
-    start = call.start + {"starts_at_one": 1, "starts_at_minus_one": -1}.get(change, 0)
-    if change == "offset_ignored":
-        start = 0
-    positions = start + np.arange(length)
-    if change == "positions_lost":
-        positions = 0 * positions
-    base = 1.0 if change == "frequency_constant" else call.base
-    angles = positions[:, None] * base ** (-scale * exponents)
+    start = 0 if change == "offset_ignored" else call.start
+    exponents = np.arange(0, call.rotated, 2) / width
+    angles = angles_of(moved.shape[-2], exponents, base, start, change)
     part = slice(-call.rotated, None) if change == "other_features_rotated" else slice(call.rotated)
     result = moved.copy()
     result[..., part] = rotate(moved[..., part], angles, pairs, change)
     return np.moveaxis(result, -2, axis)
 
 
+def axis_of_positions(layout: str, change: str) -> int:
+    """Return the index of the axis of positions, or of the one that a mistake takes for it."""
+    letter = {"positions_along_heads": "h", "positions_along_batch": "b"}.get(change, "n")
+    return layout.index(letter if letter in layout else "n")
+
+
 def expected_results(call: PositionCall, count: int) -> Iterator[tuple[str, tuple[Array, ...]]]:
     """Yield the right results of a call in every layout, after "", then those of each mistake."""
-    if call.kind == "table" and count == 2:  # cosines and sines, or the parts of complex numbers
-        for name, angles in angle_tables(call):
+    changes = [("", "", call.base), *((name, name, call.base) for name in MISTAKES)]
+    changes.append(("exponent_doubled", "exponent_of_column_doubled", call.base))
+    changes += [("base_wrong", "", base) for base in OTHER_BASES]
+    for name, change, base in changes:
+        if call.kind == "rotation":
+            for pairs in ("halves", "adjacent"):
+                yield name, rotations(call, pairs, change, base)
+        elif call.kind == "table" and count == 2:  # cosines and sines, or of complex numbers
+            angles = angles_of(LENGTH, np.arange(0, WIDTH, 2) / WIDTH, base, change=change)
             for form in (angles, np.tile(angles, 2), np.repeat(angles, 2, axis=-1)):
                 yield name, (np.cos(form), np.sin(form))
-    elif call.kind in ("table", "addition"):
-        variants = ("interleaved", "halves", "halves to the last")
-        right = partial(sinusoids, base=call.base)
-        tables = [("", right), *wrong_tables().items()]
-        tables += [("base_wrong", partial(sinusoids, base=base)) for base in OTHER_BASES]
-        if call.kind == "addition":
-            tables.append(("positions_along_batch", right))
-        for (name, table), layout in itertools.product(tables, variants):
-            yield name, added(call, table(LENGTH, call.width, layout=layout), name)
-    else:
-        yield from expected_rotations(call)
-
-
-def expected_rotations(call: PositionCall) -> Iterator[tuple[str, tuple[Array, ...]]]:
-    """Yield the right results of a rotation of each kind of pairs, then those of each mistake."""
-    rows = [array for array in call.arguments.values() if is_rows(array, call)]
-    for name, pairs in itertools.product(("", *MISTAKES), ("halves", "adjacent")):
-        if name == "keys_unrotated":
-            if call.has_keys:
-                yield name, (rotated_rows(call, rows[0], pairs), rows[1])
-        elif name == "base_wrong":
-            for base in OTHER_BASES:
-                other = replace(call, base=base)
-                yield name, tuple(rotated_rows(other, array, pairs) for array in rows)
         else:
-            yield name, tuple(rotated_rows(call, array, pairs, name) for array in rows)
+            for layout in ("interleaved", "halves", "halves to the last"):
+                table = sinusoids(LENGTH, call.width, layout, change, base)
+                yield name, (table if call.kind == "table" else added(call, table, change),)
+
+
+def rotations(call: PositionCall, pairs: str, change: str, base: float) -> tuple[Array, ...]:
+    """Return the rotated rows, or queries and keys, of a call."""
+    rows = [array for array in call.arguments.values() if is_rows(array, call)]
+    rotated = [rotated_rows(call, array, pairs, change, base) for array in rows]
+    if change == "keys_unrotated" and call.has_keys:
+        rotated[1] = rows[1]
+    return tuple(rotated)
 
 
 def is_rows(value: Any, call: PositionCall) -> bool:
@@ -265,17 +256,13 @@ def is_rows(value: Any, call: PositionCall) -> bool:
     return isinstance(value, np.ndarray) and value.shape == shape and value.dtype != complex
 
 
-def added(call: PositionCall, table: Array, change: str) -> tuple[Array, ...]:
-    """Return a table, or for an addition the rows with the table added."""
-    if call.kind == "table":
-        return (table,)
+def added(call: PositionCall, table: Array, change: str) -> Array:
+    """Return the rows of a call with a table added."""
     (rows,) = call.arguments.values()
-    axis = call.layout.index("n")
-    if change == "positions_along_batch" and "b" in call.layout:
-        axis = call.layout.index("b")
+    axis = axis_of_positions(call.layout, change)
     shape = [1] * rows.ndim
     shape[axis], shape[-1] = rows.shape[axis], call.width
-    return (rows + table[: rows.shape[axis]].reshape(shape),)
+    return rows + table[: rows.shape[axis]].reshape(shape)
 
 
 def explanation(call: PositionCall, results: tuple[Array, ...]) -> str | None:
@@ -289,31 +276,14 @@ def explanation(call: PositionCall, results: tuple[Array, ...]) -> str | None:
     return None
 
 
-def angle_tables(call: PositionCall) -> Iterator[tuple[str, Array]]:
-    """Yield the (n, d/2) angles of positions, after "", then those of each mistake."""
-    pairs = np.arange(WIDTH // 2)
-    changes = {
-        "": (2 * pairs, 0, call.base),
-        "exponent_doubled": (4 * pairs, 0, call.base),
-        "exponent_halved": (pairs, 0, call.base),
-        "exponent_positive": (-2 * pairs, 0, call.base),
-        "frequency_constant": (0 * pairs, 0, call.base),
-        "starts_at_one": (2 * pairs, 1, call.base),
-    }.items()
-    others = [("base_wrong", (2 * pairs, 0, base)) for base in OTHER_BASES]
-    for name, (exponents, start, base) in [*changes, *others]:
-        yield name, (start + np.arange(LENGTH))[:, None] * base ** (-exponents / WIDTH)
-
-
 def call_function(
     function: Callable[..., Any], call: PositionCall, library: str
 ) -> dict[str, Array]:
     """Call a function with the arrays of its library, and return what it returns by index."""
-    dtype = "float32"
     arguments = {}
     for name, value in call.arguments.items():
         if isinstance(value, np.ndarray):
-            kind = {"c": "complex64", "i": "int64"}.get(value.dtype.kind, dtype)
+            kind = {"c": "complex64", "i": "int64"}.get(value.dtype.kind, "float32")
             value = libraries.to_library_array(value, library, kind)
         arguments[name] = value
     returned = function(**arguments)

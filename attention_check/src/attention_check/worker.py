@@ -208,8 +208,8 @@ def main(target: str) -> None:
                     answer = error
                 except Exception as error:
                     answer = LoadError(
-                        f"{target} cannot be described: {type(error).__name__}: {error}; pass "
-                        "make_inputs and reference to `check` in Python"
+                        f"{target} cannot be described: {type(error).__name__}: {error}; wrap it "
+                        "in a function of query, key and value"
                     )
             else:
                 case, interface = message

@@ -1,7 +1,5 @@
 """NumPy attention functions with a fault, and in brackets what the check must say of it."""
 
-import math
-
 import numpy as np
 
 from functions import scaled_scores, softmax
@@ -13,52 +11,12 @@ def epsilon(q, k, v):
     return powers / (0.01 + powers.sum(axis=-1, keepdims=True)) @ v
 
 
-def first_head_mask(q, k, v, mask=None):
-    """Uses the first head's mask for all heads. [mask_of_first_head]"""
-    scores = scaled_scores(q, k)
-    if mask is not None:
-        mask = np.broadcast_to(mask, scores.shape)[:, :1]
-        scores = np.where(mask, scores, -np.inf)
-    return softmax(scores) @ v
-
-
-def rules_joined_by_and(q, k, v, mask=None, is_causal=False):
-    """Joins two rules with `and`, so the second decides alone. [mask_replaces_causal]"""
-    scores = scaled_scores(q, k)
-
-    def first_rule(i, j):
-        return (j <= i) if is_causal else (j >= 0)
-
-    def given_mask(i, j):
-        return mask
-
-    rule = first_rule if mask is None else first_rule and given_mask
-    shown = rule(*np.ogrid[: scores.shape[-2], : scores.shape[-1]])
-    return softmax(np.where(shown, scores, -np.inf)) @ v
-
-
 def typo_under_causal(q, k, v, is_causal=False):
     """Has a typo under is_causal. [AttributeError]"""
     scores = scaled_scores(q, k)
     if is_causal:
         scores = np.where(np.tri(*scores.shap[-2:], dtype=bool), scores, -np.inf)
     return softmax(scores) @ v
-
-
-def window_right_too_narrow(q, k, v, window=None):
-    """Excludes the last key on the right. [window_right_too_narrow]"""
-    scores = scaled_scores(q, k)
-    if window is not None:
-        distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
-        left, right = (np.inf if side is None else side for side in window)
-        shown = (distance >= -left) & (distance < right) | (distance == 0)
-        scores = np.where(shown, scores, -np.inf)
-    return softmax(scores) @ v
-
-
-def swapped(k, q, v):
-    """Names the keys q and the queries k. [queries_and_keys_swapped]"""
-    return softmax(scaled_scores(k, q)) @ v
 
 
 def in_place(q, k, v):
@@ -70,13 +28,6 @@ def in_place(q, k, v):
 def one_query(q, k, v):
     """Squeezes, which drops the axis of a single query. [has shape]"""
     return (softmax(scaled_scores(q, k)) @ v).squeeze()
-
-
-def block_of_sixteen(q, k, v):
-    """Drops the keys of the last incomplete block. [last_block_dropped]"""
-    n = k.shape[-2]
-    n = n // 16 * 16 if n > 16 else n
-    return softmax(scaled_scores(q, k[..., :n, :])) @ v[..., :n, :]
 
 
 def forgets_rescaling(q, k, v):
@@ -91,42 +42,11 @@ def forgets_rescaling(q, k, v):
     return output / total
 
 
-def view_of_memory(q, k, v):
-    """Reads the memory of transposed arrays in the wrong order. [not_contiguous]"""
-    q, k, v = (np.frombuffer(a.tobytes("A"), a.dtype).reshape(a.shape) for a in (q, k, v))
-    return softmax(scaled_scores(q, k)) @ v
-
-
 def raises_in_float32(q, k, v):
     """Raises for float32. [TypeError]"""
     if q.dtype != np.float64:
         q = q + None
     return softmax(scaled_scores(q, k)) @ v
-
-
-def einsum_over_queries(q, k, v):
-    """Sums the values over the queries instead of the keys. [its weights sum to]"""
-    weights = softmax(np.einsum("bhmd,bhnd->bhmn", q, k) * q.shape[-1] ** -0.5)
-    return np.einsum("bhmn,bhmd->bhnd", weights, weights @ v)
-
-
-def backwards_in_blocks(q, k, v, causal=False):
-    """Begins with the last block, where queries that see no key subtract infinity from itself. [is nan; expected]"""
-    total, output, n = 0.0, 0.0, k.shape[-2]
-    maximum = np.full((*q.shape[:-1], 1), -np.inf)
-    rows = np.arange(q.shape[-2])[:, None]
-    with np.errstate(invalid="ignore"):
-        for start in reversed(range(0, n, 16)):
-            scores = scaled_scores(q, k[..., start : start + 16, :])
-            if causal:
-                columns = np.arange(start, min(start + 16, n))
-                scores = np.where(columns <= rows, scores, -np.inf)
-            new = np.maximum(maximum, scores.max(axis=-1, keepdims=True))
-            powers, factor = np.exp(scores - new), np.exp(maximum - new)
-            total = total * factor + powers.sum(axis=-1, keepdims=True)
-            output = output * factor + powers @ v[..., start : start + 16, :]
-            maximum = new
-        return output / total
 
 
 def causal_in_whole_blocks(q, k, v, causal=False):
@@ -136,27 +56,6 @@ def causal_in_whole_blocks(q, k, v, causal=False):
         rows, columns = np.arange(q.shape[-2])[:, None] // 16, np.arange(k.shape[-2]) // 16
         scores = np.where(columns <= rows, scores, -np.inf)
     return softmax(scores) @ v
-
-
-def half_open_window(q, k, v, window_size=(-1, -1)):
-    """Takes -1, which means no limit, for a number if the other side has a limit. [open_window_as_number]"""
-    scores = scaled_scores(q, k)
-    if window_size != (-1, -1):
-        distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
-        left, right = window_size
-        scores = np.where((-left <= distance) & (distance <= right), scores, -np.inf)
-    return softmax(scores) @ v
-
-
-def mask_in_place(q, k, v, mask=None, is_causal=False):
-    """Joins the causal mask to the caller's mask in place. [changes its input]"""
-    scores = scaled_scores(q, k)
-    causal = np.tri(*scores.shape[-2:], dtype=bool)
-    if mask is None:
-        mask = causal if is_causal else np.ones_like(causal)
-    elif is_causal:
-        mask &= causal
-    return softmax(np.where(mask, scores, -np.inf)) @ v
 
 
 class Cache:
@@ -175,43 +74,10 @@ def keeps_keys(q, k, v, cache=Cache()):  # noqa: B008 -- the fault
     return softmax(scaled_scores(q, k)) @ v
 
 
-def unpacked_in_other_order(x, W_qkv, W_o, num_heads):
-    """Unpacks the keys before the queries. [query_and_key_weights_swapped]"""
-    b, n, d = x.shape
-    rows = (x @ W_qkv).reshape(b, n, 3, num_heads, -1)
-    k, q, v = np.moveaxis(rows, 2, 0).swapaxes(2, 3)
-    return (softmax(scaled_scores(q, k)) @ v).swapaxes(1, 2).reshape(b, n, d) @ W_o
-
-
-def padding_zeroes_values(q, k, v, key_padding_mask=None):
-    """Zeroes the values of padding instead of hiding its keys. [mask_after_softmax]"""
-    if key_padding_mask is not None:
-        v = v * key_padding_mask[:, None, :, None]
-    return softmax(scaled_scores(q, k)) @ v
-
-
-def bottom_right_off_by_one(q, k, v, causal=False):
-    """Aligns the causal mask bottom-right, one position too far. [causal_shows_next_position]"""
-    scores = scaled_scores(q, k)
-    m, n = scores.shape[-2:]
-    visible = np.tri(m, n, n - m + 1, dtype=bool) | (not causal)
-    return softmax(np.where(visible, scores, -np.inf)) @ v
-
-
 def bias_of_other_heads(q, k, v, bias=None):
     """Gives the heads their biases in reversed order. [float_mask_per_head]"""
     scores = scaled_scores(q, k)
     return softmax(scores if bias is None else scores + bias[..., ::-1, :, :]) @ v
-
-
-def bias_lost_under_causal(q, k, v, bias=None, is_causal=False):
-    """Lets the causal mask replace the bias. [bias_ignored]"""
-    scores = scaled_scores(q, k)
-    if is_causal:
-        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
-    elif bias is not None:
-        scores = scores + bias
-    return softmax(scores) @ v
 
 
 def in_groups(q, heads):
@@ -247,13 +113,6 @@ def mask_without_axis_of_groups(q, k, v, mask=None):
     return (weights @ (v[:, :, None] if grouped else v)).reshape(*q.shape[:-1], -1)
 
 
-def scaled_twice_in_half(q, k, v):
-    """Scales queries and scores in float16. [times the right ones]"""
-    if q.dtype == np.float16:
-        q = q * q.dtype.type(q.shape[-1] ** -0.5)
-    return softmax(scaled_scores(q, k)).astype(q.dtype) @ v
-
-
 def window_over_folded_groups(q, k, v, window=None):
     """Folds a group into the rows, and counts the window over all of them. [grouped_heads_window]"""
     scores = scaled_scores(q.reshape(*k.shape[:2], -1, q.shape[-1]), k)
@@ -272,14 +131,6 @@ def bias_of_first_in_group(q, k, v, bias=None):
         bias = np.broadcast_to(bias, (*q.shape[:3], k.shape[2]))
         scores = scores + bias[:, :: q.shape[1] // heads, None]
     return (softmax(scores) @ v[:, :, None]).reshape(*q.shape[:-1], -1)
-
-
-def cap_by_default_scale(q, k, v, scale=None, softcap=None):
-    """Caps the scores with the default scale, and applies the given one afterwards. [softcap_scale]"""
-    scores = scaled_scores(q, k)
-    if softcap is not None:
-        scores = softcap * np.tanh(scores / softcap)
-    return softmax(scores if scale is None else scores * scale * math.sqrt(q.shape[-1])) @ v
 
 
 def bias_early_in_fewer_bits(q, k, v, bias=None):

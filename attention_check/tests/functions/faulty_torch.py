@@ -55,25 +55,11 @@ def float_result(q, k, v):
     return scaled_scores(q, k).softmax(-1, dtype=torch.float32) @ v.float()
 
 
-def causal_by_ones(q, k, v, is_causal=False):
-    """Adds minus infinity times a triangle of ones, which is NaN where it is zero. [mask_times_infinity]"""
-    scores = scaled_scores(q, k)
-    if is_causal:
-        scores = scores + torch.ones_like(scores).triu(1) * float("-inf")
-    return scores.softmax(-1) @ v
-
-
 def empty_output(q, k, v):
     """Returns zeros if the values have another shape than the queries. [could not recover its weights]"""
     weights = scaled_scores(q, k).softmax(-1)
     output = torch.zeros_like(q)
     return torch.matmul(weights, v, out=output) if q.shape == v.shape else output
-
-
-def train_dropout(q, k, v, p=0.2):
-    """Leaves dropout on. [differs from call to call]"""
-    weights = scaled_scores(q, k).softmax(-1)
-    return F.dropout(weights, p) @ v
 
 
 def padding_inverted(q, k, v, key_padding_mask=None, is_causal=False):
@@ -118,13 +104,4 @@ class SplitWrong(Layer):
         return x.reshape(x.size(0), self.num_heads, -1, self.head_dim)
 
 
-class NoOutput(Layer):
-    """Returns the heads without their projection. [no_output_projection]"""
-
-    def forward(self, x):
-        q, k, v = (self.split(project(x)) for project in (self.q_proj, self.k_proj, self.v_proj))
-        return self.merge((q @ k.transpose(-2, -1) * self.scale).softmax(-1) @ v)
-
-
 layer_split_wrong = SplitWrong()
-layer_no_output = NoOutput()
