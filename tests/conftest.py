@@ -77,11 +77,6 @@ def torch(request):
     return require(request, "torch", "torch")
 
 
-def environment_of_an_inner_pytest():
-    """Return the environment without PYTEST_ADDOPTS and similar, which are for this run only."""
-    return {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-
-
 def random_arrays(*shapes, dtype="float64", seed=0):
     """Return an array of normally distributed numbers for each shape, the same in every run."""
     generator = np.random.default_rng(seed)

@@ -534,22 +534,6 @@ def test_error_in_several_cases_is_reported_once(in_process, write_target, capsy
     assert "wrong: it raised NameError: name 'msak' is not defined\n    causal" in output
 
 
-def test_side_effects_are_noted(write_target, capsys):
-    source = """
-        import warnings
-
-        def attention_with_side_effects(query, key, value, mask=None):
-            print("hello")
-            warnings.warn("careful")
-            return attention(query, key, value, mask)
-    """
-    target = write_target(CORRECT_SOURCE, source, function="attention_with_side_effects")
-    assert main([target]) == 0
-    output = capsys.readouterr().out
-    assert "note: it prints" in output
-    assert "note: it warns: UserWarning: careful" in output
-
-
 def test_item_of_the_output_in_a_tuple_is_detected():
     report = check_in_process(lambda query, key, value: (attention_with()(query, key, value), None))
     assert "output: item 0" in format_report(report)

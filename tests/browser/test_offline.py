@@ -69,19 +69,6 @@ def test_zip_is_reproducible(one_page_project):
     assert not list(one_page_project.glob(".site-*"))
 
 
-def test_failed_build_keeps_the_last_zip(one_page_project):
-    before = (one_page_project / ZIP).read_bytes()
-    page = one_page_project / "docs" / "index.md"
-    text = page.read_text(encoding="utf-8")
-    page.write_text(text + "\n\\val{self_attention.no_such_step}\n", encoding="utf-8")
-    try:
-        assert run(one_page_project, "offline").returncode != 0
-    finally:
-        page.write_text(text, encoding="utf-8")
-    assert (one_page_project / ZIP).read_bytes() == before
-    assert not list(one_page_project.glob(".site-*"))
-
-
 def test_zip_has_every_page_and_link_target(folder):
     pages = {path.relative_to(folder).as_posix() for path in folder.rglob("*.html")}
     # Two pages are the index of their folder.

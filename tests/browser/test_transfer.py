@@ -1,6 +1,5 @@
 """Transfer sizes, fonts, and what stays in place while a page arrives."""
 
-import gzip
 import threading
 
 import pytest
@@ -42,20 +41,6 @@ def test_page_of_thirty_matrices_transfers_at_most_130_kb(open_page):
     scripts = {url: size for url, size in sizes.items() if url.endswith(".js")}
     assert sum(scripts.values()) <= 60_000
     assert not [url for url in scripts if "katex" in url]
-
-
-def test_notebook_transfers_at_most_150_kb_more_than_a_page(open_page):
-    def size_without_figures(page):
-        visit = open_page(page)
-        drawings = visit.page.locator(".drawing").evaluate_all(
-            "drawings => drawings.map(drawing => drawing.outerHTML).join('')"
-        )
-        drawings_size = len(gzip.compress(drawings.encode(), 6))
-        return sum(visit.transfer_sizes().values()) - drawings_size
-
-    page = size_without_figures("notation")
-    notebook = size_without_figures("notebooks/self_and_cross_attention")
-    assert notebook - page <= 150_000
 
 
 def test_katex_fonts_are_inlined_and_loaded_at_once(open_page):

@@ -1,7 +1,6 @@
 """Steps and graphs of the examples in a build: array library and cache."""
 
 import shutil
-from importlib.util import find_spec
 
 import array_api_strict
 import numpy as np
@@ -28,11 +27,6 @@ def root(tmp_path):
 def build_steps(root, name="self_attention"):
     """Return the steps of an example in a new build."""
     return computed.ComputedExamples(root).steps(name)
-
-
-def test_numpy_is_the_default_library(monkeypatch):
-    monkeypatch.delenv("ATTENTION_BACKEND", raising=False)
-    assert computed.selected_library().__name__ == "numpy"
 
 
 def test_steps_are_computed_with_the_selected_library_and_moved_to_numpy(root, monkeypatch):
@@ -85,20 +79,3 @@ def test_operation_that_cannot_be_recorded_stops_the_build(root, monkeypatch):
     record.cache_clear()  # which may hold an earlier recording of self_attention
     with pytest.raises(PublishError, match="example 'self_attention': svd cannot be recorded"):
         computed.ComputedExamples(root).graph("self_attention")
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("jax", "backend is 'jax'; expected 'numpy'"),
-        pytest.param(
-            "cupy",
-            "backend 'cupy' needs CuPy: pip install",
-            marks=pytest.mark.skipif(find_spec("cupy") is not None, reason="CuPy is installed"),
-        ),
-    ],
-)
-def test_unknown_or_missing_library_is_rejected(monkeypatch, name, message):
-    monkeypatch.setenv("ATTENTION_BACKEND", name)
-    with pytest.raises(PublishError, match=f"ATTENTION_BACKEND: {message}"):
-        computed.selected_library()

@@ -1,15 +1,13 @@
 """The files of pages: no typed matrices, and a common structure."""
 
 import re
-import subprocess
-import sys
 
 import pytest
 
 from attention_docs.publish.before.contents import words_of_prose
 from attention_docs.publish.before.values import CODE_OR_MATH
 from attention_docs.publish.page_files import PageFile
-from tests.conftest import ROOT, environment_of_an_inner_pytest
+from tests.conftest import ROOT
 
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
@@ -95,30 +93,6 @@ def test_every_question_has_a_folded_answer():
 def test_every_answer_shows_the_number_that_is_asked_for():
     for reference, answer in QUESTION_AND_ANSWER.findall(TEST_YOURSELF):
         assert f"\\val{{{ANSWERS.get(reference, reference)}}}" in answer
-
-
-RUN_PAGE_WITHOUT_TORCH = """
-import sys
-
-import pytest
-
-sys.modules["torch"] = None  # makes its import fail
-sys.exit(pytest.main(["docs/mechanisms/layer_in_pytorch.md", "-q", "-rs", *sys.argv[1:]]))
-"""
-
-
-@pytest.mark.thorough
-def test_pytorch_blocks_fail_without_pytorch_if_it_is_required():
-    process = subprocess.run(
-        [sys.executable, "-c", RUN_PAGE_WITHOUT_TORCH, "-p", "no:cacheprovider", "--torch"],
-        cwd=ROOT,
-        env=environment_of_an_inner_pytest(),
-        capture_output=True,
-        encoding="utf-8",
-    )
-    assert process.returncode == 1, process.stdout
-    assert "PyTorch is missing" not in process.stdout
-    assert "import of torch halted" in process.stdout
 
 
 def test_glossary_is_sorted():

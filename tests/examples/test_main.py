@@ -144,14 +144,6 @@ def test_closed_pipe_prints_no_traceback():
     assert process.stderr == b""
 
 
-@pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
-def test_missing_cupy_error_has_install_command(capsys):
-    assert main(["verify", "--backend", "cupy"]) == 2
-    error = capsys.readouterr().err
-    assert "pip install 'attention-docs[cuda12]'" in error
-    assert len(error.splitlines()) == 1
-
-
 def test_help_names_the_commands(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "200")  # a width at which no line wraps
     monkeypatch.setenv("NO_COLOR", "1")

@@ -19,13 +19,6 @@ M, D_MODEL = STEPS["X_q"].shape
 N, D_K, D_V = len(K), K.shape[1], V.shape[1]
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_rows_and_columns_are_distinct(step):
-    matrix = STEPS[step]
-    assert len(np.unique(matrix, axis=0)) == matrix.shape[0]
-    assert len(np.unique(matrix, axis=1).T) == matrix.shape[1]
-
-
 STEPS_OF_PAGE = examples.steps("common_mistakes")
 SQUARE_Q, SQUARE_K, SQUARE_V = (
     np.array(getattr(examples.load("common_mistakes"), name), dtype=float) for name in "QKV"
@@ -67,38 +60,6 @@ def test_heads_without_transpose_on_page_match_the_catalogue():
     output = recipe.attend_in_heads(layer, changes)[0]
     expected = STEPS_OF_PAGE["heads_without_transpose"]
     np.testing.assert_allclose(output, expected, rtol=1e-12, atol=1e-15)
-
-
-TWO_SEQUENCES = examples.steps("two_sequences")
-WEIGHTS = {letter: TWO_SEQUENCES[f"W_{letter}"] for letter in "QKV"}
-NO_OUTPUT_PROJECTION = {"O": np.eye(TWO_SEQUENCES["V"].shape[-1])}
-LAYER_OF_TWO_SEQUENCES = LayerCall(
-    query=TWO_SEQUENCES["X_q"][None],
-    key=TWO_SEQUENCES["X_kv"][None],
-    heads=1,
-    weights=WEIGHTS | NO_OUTPUT_PROJECTION,
-)
-
-
-def test_recipe_gives_the_output_of_two_sequences():
-    output = recipe.attend_in_heads(LAYER_OF_TWO_SEQUENCES)[0]
-    np.testing.assert_allclose(output, TWO_SEQUENCES["output"], rtol=1e-12)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        "divided_by_d_k",
-        "divided_by_root_of_d_model",
-        "not_scaled",
-        "softmax_over_queries",
-        "query_and_key_weights_swapped",
-        "keys_projected_with_query_weights",
-    ],
-)
-def test_mistake_changes_every_row_of_two_sequences(name):
-    output = recipe.attend_in_heads(LAYER_OF_TWO_SEQUENCES, mistake_named(name).changes)[0]
-    assert not any(equal_on_page(output, TWO_SEQUENCES["output"]))
 
 
 def attend_in_pytorch(torch, *arrays, **options):

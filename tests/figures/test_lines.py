@@ -141,13 +141,6 @@ def test_lines_are_described_in_words(query, words):
     assert name_and_description(picture) == ("Where", words)
 
 
-def test_many_lines_are_described_by_their_extremes():
-    description = name_and_description(attention_lines(np.eye(7), list("abcdefg")))[1]
-    assert description.startswith(
-        "Weights of queries (rows) on keys (columns): 7 rows, 7 columns. The largest is 1"
-    )
-
-
 def fans_of(picture):
     """Return the texts and then the tooltips in each group that fades as one."""
     groups = ElementTree.fromstring(picture).findall(f".//{SVG}g[@class='fan']")

@@ -25,7 +25,6 @@ from tests.figures.drawing import (
     cells_of,
     horizontal_texts,
     left_to_right,
-    name_and_description,
     shapes,
     size,
     texts,
@@ -326,12 +325,3 @@ def test_product_is_labelled_and_marks_a_row_a_column_and_their_product(row, col
         above = [shape for shape in with_text(picture, name) if shape.box[3] < top]
         (title,) = (shape for shape in above if left < shape.centre[0] < right)
         assert title.attributes["fill"] == colour(role)
-
-
-def test_product_is_described_in_words():
-    assert name_and_description(product_figure(A, B, row=1, column=0, names=("X", "W", "XW"))) == (
-        "X times W gives XW",
-        "X: 2 rows, 3 columns. Row 1: 1, −2, 0.5000. Row 2: 3, 0, 0.2500. "
-        "W: 3 rows, 2 columns. Row 1: 1, 2. Row 2: 0.5000, 0.2500. Row 3: −1, 4. "
-        "XW: 2 rows, 2 columns. Row 1: −0.5000, 3.5000. Row 2: 2.7500, 7. Marked: row 2 · column 1 = 2.7500.",
-    )

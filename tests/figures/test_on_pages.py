@@ -208,13 +208,6 @@ def test_false_claim_stops_build_with_page_and_quote():
     )
 
 
-def test_unknown_figure_error_lists_all_names():
-    with pytest.raises(
-        LookupError, match=r"figure 'nope' is unknown; expected one of .*self_attention_lines"
-    ):
-        figure_block("nope", examples.steps, str)
-
-
 def test_duplicate_figure_name_is_refused():
     def course_words(steps_of):
         raise AssertionError("a refused figure is not drawn")

@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from attention_docs import MultiHeadAttention, examples
-from attention_docs.publish.computed import ComputedExamples
+from attention_docs import MultiHeadAttention
 from attention_docs.render.code import json_steps, numpy_steps
 from attention_docs.render.latex import latex, latex_name
 from attention_docs.render.numbers import LARGE, number
 from attention_docs.render.text import as_text
-from tests.conftest import ROOT
 
 STEPS = {"Q": np.array([[0.1, -np.inf]]), "mask": np.array([[True, False]])}
 # With a margin for rounding errors of floats.
@@ -97,16 +95,6 @@ def test_as_text_is_equal_for_arrays_of_every_library(xp):
 )
 def test_latex_names(name, expected):
     assert latex_name(name) == expected
-
-
-def test_latex_names_of_all_steps_are_well_formed():
-    # A letter, with an optional index of symbols and upright words, or only upright words.
-    upright = r"\\text\{[A-Za-z0-9]+(?: [A-Za-z0-9]+)*\}"
-    part = rf"(?:[A-Za-z0-9]{{1,2}}|{upright})"
-    pattern = rf"{upright}|[A-Za-z](?:_[A-Za-z0-9]|_\{{{part}(?:,{part})*\}})?"
-    steps = ComputedExamples(ROOT).steps
-    for name in set().union(*map(steps, examples.names())):
-        assert re.fullmatch(pattern, latex_name(name)), f"{name}: {latex_name(name)}"
 
 
 def test_latex_of_powers_and_non_finite_numbers():

@@ -7,7 +7,7 @@ import pytest
 
 from attention_docs import additive_scores
 from tests import loops
-from tests.conftest import random_arrays, to_numpy
+from tests.conftest import random_arrays
 
 # m = 2, n = 3, d_q = 4, d_k = 5, 6 hidden units
 QUERY, KEY, QUERY_WEIGHT, KEY_WEIGHT, SCORE_WEIGHT = random_arrays(
@@ -39,20 +39,9 @@ def test_batches_broadcast():
     np.testing.assert_array_equal(scores[1], additive_scores(-QUERY, KEY, *WEIGHTS))
 
 
-def test_16_bit_floats_are_computed_in_float32():
-    narrow = [array.astype("float16") for array in ARRAYS]
-    wide = additive_scores(*(array.astype("float32") for array in narrow))
-    np.testing.assert_array_equal(additive_scores(*narrow), wide.astype("float16"))
-
-
 def test_overflowing_sum_of_projections_has_tanh_one():
     huge, one = np.array([[1.5e308]]), np.ones((1, 1))
     assert additive_scores(huge, huge, one, one, np.ones(1)) == 1
-
-
-def test_libraries_agree(xp):
-    scores = additive_scores(*map(xp.asarray, ARRAYS))
-    np.testing.assert_allclose(to_numpy(scores), additive_scores(*ARRAYS), rtol=1e-13)
 
 
 @pytest.mark.parametrize(

@@ -57,35 +57,6 @@ def test_full_range_exp_may_overwrite_its_argument(dtype):
     np.testing.assert_array_equal(exponents, expected)
 
 
-@pytest.mark.parametrize(
-    ("dtype", "kind"),
-    [
-        ("bool", "bool"),
-        ("int8", "integral"),
-        ("uint64", "integral"),
-        ("float32", "real floating"),
-        ("complex64", "complex floating"),
-    ],
-)
-def test_dtype_kind(xp, dtype, kind):
-    assert arrays.dtype_kind(xp, getattr(xp, dtype)) == kind
-
-
-def test_dtype_name_ignores_library_and_byte_order(xp):
-    assert arrays.dtype_name(xp.asarray([1.0], dtype=xp.float32).dtype) == "float32"
-    assert arrays.dtype_name(np.dtype(">f4")) == "float32"
-
-
-def test_to_numpy_accepts_every_library(xp):
-    host = arrays.to_numpy(xp.asarray([1.0, 2.0]))
-    assert type(host) is np.ndarray
-    np.testing.assert_array_equal(host, [1.0, 2.0])
-
-
-def test_to_numpy_accepts_scalars():
-    assert arrays.to_numpy(2.5) == np.asarray(2.5)
-
-
 def test_to_numpy_fetches_cupy_arrays(monkeypatch):
     class OnDevice:
         def get(self):

@@ -22,7 +22,6 @@ from attention_docs.dot_product import _compute_steps
 from attention_docs.inputs import prepare_inputs
 from attention_docs.kernels import blockwise, exponential
 from attention_docs.kernels.blockwise import bounded_weights, online_weights
-from attention_docs.kernels.bounds import measure_bounds
 from attention_docs.kernels.selection import LOG2_E, Method, check_and_measure, select_method
 from attention_docs.kernels.threads import blas_threads
 from tests.conftest import peak_memory, random_array, random_arrays, to_numpy
@@ -131,17 +130,6 @@ def test_long_sequences_equal_formula(case, dtype, tolerance):
     np.testing.assert_allclose(attend(*qkv, **options), expected, rtol=0, atol=tolerance)
 
 
-@each_weight_blocks
-def test_queries_beyond_all_keys_in_window_get_zeros(weight_blocks):
-    queries, keys, left = 300, 60, 2
-    query, key, value = random_arrays((queries, 8), (keys, 8), (keys, 3))
-    inputs = finite_inputs(query, key, value, window=(left, 0))
-    output = blockwise.attend(inputs, weight_blocks, block=(16, 16))
-    sees_a_key = np.arange(queries) - left < keys
-    assert np.all(output[~sees_a_key] == 0)
-    assert np.all(output[sees_a_key] != 0)
-
-
 @pytest.mark.parametrize("batch", [(0,), (2, 0)])
 def test_output_is_empty_without_sequences_or_heads(batch):
     empty = np.ones((*batch, QUERIES, 8))
@@ -224,17 +212,6 @@ def test_large_scores_of_some_queries_do_not_change_others():
     query[::2] *= 1e4
     expected = attention_steps(query, key, value).output
     np.testing.assert_allclose(attend(query, key, value), expected, rtol=0, atol=1e-12)
-
-
-def test_max_bias_is_zero_without_float_mask():
-    qkv = [np.ones((3, 2))] * 3
-    assert finite_inputs(*qkv).max_bias == 0
-    assert finite_inputs(*qkv, attn_mask=np.ones((3, 3), dtype=bool)).max_bias == 0
-
-
-def test_bounds_of_empty_arrays_are_zero():
-    bounds = measure_bounds(prepare_inputs(np.ones((3, 2)), np.ones((0, 2)), np.ones((0, 4))))
-    assert (bounds.key, bounds.value) == (0, 0)
 
 
 def test_larger_hidden_scores_are_ignored():

@@ -43,18 +43,6 @@ def test_create_mask_broadcasts_and_keeps_leading_axes(xp):
     assert to_numpy(mask).tolist() == [[[True, True, False]] * 4, [[True, True, True]] * 4]
 
 
-def test_padding_mask_hides_keys_beyond_length(xp):
-    mask = padding_mask(xp.asarray([[2, 0], [3, 1]]), 3)
-    assert to_numpy(mask).tolist() == [
-        [[[True, True, False]], [[False, False, False]]],
-        [[[True, True, True]], [[True, False, False]]],
-    ]
-
-
-def test_masks_use_requested_library(xp):
-    assert type(causal_mask(2, xp=xp)) is type(xp.asarray([True]))
-
-
 def test_masks_use_requested_device(strict):
     device = strict.Device("device1")
     assert causal_mask(2, xp=strict, device=device).device == device

@@ -70,17 +70,6 @@ def test_rotary_angles_are_exact_at_far_positions(dtype, tolerance):
     np.testing.assert_allclose(rotated, rotary(x, far_position), rtol=tolerance)
 
 
-def test_sinusoids_are_equal_in_every_library(xp):
-    positions = sinusoidal_positions(5, 6, xp=xp)
-    assert type(positions) is type(xp.asarray([1.0]))
-    np.testing.assert_allclose(to_numpy(positions), sinusoidal_positions(5, 6), atol=1e-15)
-
-
-def test_rotation_is_equal_in_every_library(xp):
-    rotation = position_rotation(-3, 6, xp=xp)
-    np.testing.assert_allclose(to_numpy(rotation), position_rotation(-3, 6), atol=1e-15)
-
-
 def test_default_base_is_10000():
     np.testing.assert_array_equal(sinusoidal_positions(9, 6), sinusoidal_positions(9, 6, 10000))
     np.testing.assert_array_equal(position_rotation(9, 6), position_rotation(9, 6, 10000))

@@ -7,7 +7,7 @@ import pytest
 from numpy.random import RandomState
 
 from attention_docs.tasks import reverse
-from attention_docs.transformer_block import Block, norm
+from attention_docs.transformer_block import Block
 from tests.conftest import to_numpy
 from tests.maths.gradients import (
     assert_gradients_equal_finite_differences,
@@ -38,25 +38,3 @@ def test_block_runs_on_every_library(xp):
     _, gradients = loss_and_gradients(SMALL, xp_weights, batch)
     for name, gradient in gradients.items():
         np.testing.assert_allclose(to_numpy(gradient), expected[name], rtol=1e-9, atol=1e-12)
-
-
-def test_attention_weights_are_uniform_at_scale_zero():
-    block = BLOCKS["uniform weights"]
-    run = block.run(block.initial_weights(seed=1, deviation=0.7), BATCH.tokens)
-    mean_of_visible = np.tri(4) / [[1], [2], [3], [4]]
-    for head in run.steps:
-        for sequence_weights in head.weights:
-            np.testing.assert_allclose(sequence_weights, mean_of_visible)
-
-
-def test_initial_weights_have_the_standard_deviation():
-    weights = replace(SMALL, vocabulary=4000).initial_weights(seed=0, deviation=0.25)
-    assert weights["X"].std() == pytest.approx(0.25, rel=0.02)
-    assert weights["W_vocabulary"].std() == pytest.approx(0.25, rel=0.02)
-
-
-ROWS = np.array([[1.0, 2.0, 6.0], [0.0, -3.0, 5.0]])
-
-
-def test_norm_ignores_shift_and_scale_of_a_row():
-    np.testing.assert_allclose(norm(100 * ROWS + 7).rows, norm(ROWS).rows, atol=1e-5)

@@ -1,14 +1,12 @@
 """The benchmarked functions compute attention, and --gpu needs CuPy."""
 
 import importlib.util
-import subprocess
-import sys
 
 import numpy as np
 import pytest
 
 from attention_docs import attention_steps
-from tests.conftest import ROOT, environment_of_an_inner_pytest, random_arrays
+from tests.conftest import ROOT, random_arrays
 
 HEADS, TOKENS, D_K, D_V = 3, 20, 8, 5
 QUERY, KEY, VALUE = random_arrays((HEADS, TOKENS, D_K), (HEADS, TOKENS, D_K), (HEADS, TOKENS, D_V))
@@ -71,15 +69,3 @@ def test_floor_equals_attention_without_mask_or_shift(benchmark):
 def test_parity_reference_equals_attention(import_benchmark, options):
     expected = attention_steps(QUERY, KEY, VALUE, **options).output
     assert_equal(import_benchmark("parity").formula(QUERY, KEY, VALUE, **options), expected)
-
-
-@pytest.mark.thorough
-@pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
-def test_gpu_option_without_cupy_fails_with_one_line():
-    command = [sys.executable, "-m", "pytest", "--gpu", "-p", "no:cacheprovider", __file__]
-    environment = environment_of_an_inner_pytest()
-    process = subprocess.run(
-        command, cwd=ROOT, env=environment, capture_output=True, encoding="utf-8"
-    )
-    assert process.returncode == pytest.ExitCode.USAGE_ERROR
-    assert process.stderr.startswith("ERROR: --gpu: backend 'cupy' needs CuPy: pip install ")

@@ -15,7 +15,7 @@ import zipfile
 import pytest
 
 from tests.conftest import ROOT, cut_down, replace_in_file
-from tests.repository.checkout import SCRIPTS, copy_scripts, create_venv, posix_only, run
+from tests.repository.checkout import copy_scripts, create_venv, posix_only, run
 
 pytestmark = pytest.mark.independent_tests
 
@@ -241,23 +241,3 @@ def wait_for(port, text):
             return html
         time.sleep(0.1)
     pytest.fail(f"{text!r} was not served")
-
-
-def test_compare_sites_lists_differences_but_not_versions(tmp_path):
-    sites = site, other_site = tmp_path / "one", tmp_path / "other"
-    for folder, python in zip(sites, ("3.11.2", "3.14.0"), strict=True):
-        folder.mkdir()
-        (folder / "font.woff2").write_bytes(b"\xff\xfe")
-        page = f"<p>0.0287</p>\n<p>CC BY<br>Built with NumPy 2, Python {python}</p>\n"
-        (folder / "index.html").write_text(page, encoding="utf-8")
-    compare = [sys.executable, SCRIPTS / "compare_sites"]
-    assert subprocess.check_output([*compare, *sites], text=True) == "the same: 2 files\n"
-    replace_in_file(site / "index.html", "0.0287", "0.0278")
-    (other_site / "new.css").write_text("")
-    process = subprocess.run([*compare, *sites], capture_output=True, text=True)
-    assert process.returncode == 1
-    new_file, page, line, other_line = process.stdout.splitlines()
-    assert (new_file, page) == (f"new.css: only in {other_site}", "index.html:")
-    assert (line[:15], other_line[:15]) == ("  - '<p>0.0278<", "  + '<p>0.0287<")
-    process = subprocess.run([*compare, tmp_path, site], capture_output=True, text=True)
-    assert f"{tmp_path} is not a built site" in process.stderr

@@ -6,7 +6,6 @@ import sys
 
 import pytest
 
-from attention_docs import examples
 from tests.conftest import ROOT
 
 pytestmark = pytest.mark.thorough
@@ -50,14 +49,5 @@ def test_wheel_contains_the_package_without_the_site_builder(installed):
     assert not (installed / "lib" / "attention_docs" / "publish").exists()
 
 
-def test_list_runs_without_a_checkout(installed):
-    assert "distinct_sizes" in run(installed, "list").stdout
-
-
 def test_verify_runs_without_a_checkout(installed):
     assert run(installed, "verify").returncode == 0
-
-
-def test_show_prints_the_recorded_digits_without_a_checkout(installed):
-    steps = run(installed, "show", "distinct_sizes").stdout
-    assert steps.strip().endswith(examples.expected("distinct_sizes"))

@@ -21,7 +21,7 @@ class Verdict:
 
     Attributes:
         status: `ok`, `not supported`, `on purpose` or `wrong`.
-        notes: side effects of the call: prints, warnings.
+        notes: what is unusual and not wrong: a wider dtype.
     """
 
     case: Case

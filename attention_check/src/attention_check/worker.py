@@ -14,7 +14,6 @@ import queue
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
 import traceback
 import warnings
@@ -50,7 +49,7 @@ class Outcome:
         traceback: the lines of the traceback that are in the function's own code.
         has_own_backward: whether a backward pass of its own gave the gradients.
         problems: what is wrong apart from the numbers: changed inputs, another dtype or device.
-        notes: side effects of the call: prints, warnings.
+        notes: what is unusual and not wrong: a wider dtype.
         item: the index, key or attribute of the output in what was returned.
     """
 
@@ -171,7 +170,7 @@ class InProcessWorker(Worker):
         return loading.describe(self.function, self.settings)
 
     def run(self, case: Case, interface: Interface) -> Outcome:
-        return run_case(self.function, case, interface, stdout=1)
+        return run_case(self.function, case, interface)
 
 
 def unpickled(stream: IO[bytes]) -> Iterator[Any]:
@@ -198,7 +197,7 @@ def forward_answers(process: subprocess.Popen[bytes], answers: queue.Queue[Any])
 def main(target: str) -> None:
     """Answer the messages of a `Worker`, in its subprocess, until the input ends."""
     load_once = functools.cache(loading.load)
-    with protected_streams() as (messages, answers, stdout):
+    with protected_streams() as (messages, answers):
         for message in unpickled(messages):
             answer: Interface | LoadError | Outcome
             if isinstance(message, Settings):
@@ -213,41 +212,32 @@ def main(target: str) -> None:
                     )
             else:
                 case, interface = message
-                answer = run_case(load_once(target), case, interface, stdout)
+                answer = run_case(load_once(target), case, interface)
             pickle.dump(answer, answers)
             answers.flush()
 
 
 @contextlib.contextmanager
-def protected_streams() -> Iterator[tuple[io.BufferedReader, io.BufferedWriter, int]]:
-    """Yield the pipes of messages and answers, and the file that takes what the function prints."""
-    stdin, stdout, stderr = 0, 1, 2
-    messages = os.fdopen(os.dup(stdin), "rb")
-    answers = os.fdopen(os.dup(stdout), "wb")
-    with tempfile.TemporaryFile() as file:
-        null_device = os.open(os.devnull, os.O_RDONLY)
-        os.dup2(null_device, stdin)  # a function that reads stdin gets end of file
-        os.dup2(file.fileno(), stdout)
-        os.dup2(file.fileno(), stderr)
-        yield messages, answers, file.fileno()
+def protected_streams() -> Iterator[tuple[io.BufferedReader, io.BufferedWriter]]:
+    """Yield the pipes of messages and answers; what the function reads or prints is empty."""
+    messages = os.fdopen(os.dup(0), "rb")
+    answers = os.fdopen(os.dup(1), "wb")
+    null_device = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(null_device, stream)
+    yield messages, answers
 
 
-def run_case(
-    function: Callable[..., Any],
-    case: Case,
-    interface: Interface,
-    stdout: int,
-) -> Outcome:
-    """Call the function with a case, and note its warnings and whether it prints to `stdout`."""
+def run_case(function: Callable[..., Any], case: Case, interface: Interface) -> Outcome:
+    """Call the function with a case; an error that it raises is a failure of its outcome."""
     if case.feature == "three axes":
         interface = replace(interface, layout="bnd")
-    size_before = os.fstat(stdout).st_size
-    with warnings.catch_warnings(record=True) as caught_warnings:
-        warnings.simplefilter("always")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
         try:
-            outcome = call_function(function, case, interface)
+            return call_function(function, case, interface)
         except UnsupportedError as error:
-            outcome = Outcome(failure=str(error), kind="unsupported")
+            return Outcome(failure=str(error), kind="unsupported")
         except (Exception, SystemExit) as error:
             frames = traceback.extract_tb(error.__traceback__)
             our_folder = os.path.dirname(__file__)
@@ -256,21 +246,11 @@ def run_case(
             is_refusal = last_line.startswith(("raise ", "assert ")) or isinstance(
                 error, NotImplementedError
             )
-            outcome = Outcome(
+            return Outcome(
                 failure=f"it raised {type(error).__name__}: {loading.first_line(error)}",
                 kind="refused" if is_refusal else "raised",
                 traceback="".join(traceback.format_list(their_frames[-MOST_FRAMES:])),
             )
-    sys.stdout.flush()
-    sys.stderr.flush()
-    notes = list(outcome.notes)
-    if os.fstat(stdout).st_size > size_before:
-        notes.append("it prints")
-    notes += [
-        f"it warns: {warning.category.__name__}: {loading.first_line(warning.message)}"
-        for warning in caught_warnings
-    ]
-    return replace(outcome, notes=tuple(dict.fromkeys(notes)))
 
 
 def call_function(function: Callable[..., Any], case: Case, interface: Interface) -> Outcome:

@@ -92,35 +92,10 @@ def eager_attention_forward(
     return (weights @ value).transpose(1, 2).contiguous(), weights
 
 
-def bert(q, k, v, attention_mask=None):
-    """Takes a mask of ones and zeros, and adds (1 - mask) * finfo.min."""
-    scores = q @ k.transpose(-1, -2) / math.sqrt(q.size(-1))
-    if attention_mask is not None:
-        scores = scores + (1.0 - attention_mask) * torch.finfo(q.dtype).min
-    return scores.softmax(-1) @ v
-
-
-def half_inside(q, k, v):
-    """Computes in bfloat16 and casts back."""
-    q, k, v, dtype = q.bfloat16(), k.bfloat16(), v.bfloat16(), q.dtype
-    return F.scaled_dot_product_attention(q, k, v).to(dtype)
-
-
 def float16_inside(q, k, v, is_causal=False):
     """Computes in float16 and casts back."""
     output = F.scaled_dot_product_attention(q.half(), k.half(), v.half(), is_causal=is_causal)
     return output.to(q.dtype)
-
-
-def only_bfloat16(q, k, v):
-    """Takes bfloat16 only."""
-    assert q.dtype == torch.bfloat16
-    return F.scaled_dot_product_attention(q, k, v)
-
-
-def first_is_output(q, k, v, mask=None):
-    """Returns an object with the output as an attribute."""
-    return SimpleNamespace(attention_output=F.scaled_dot_product_attention(q, k, v, attn_mask=mask))
 
 
 def packed_kv(q, kv):
@@ -128,17 +103,6 @@ def packed_kv(q, kv):
     k, v = kv.unbind(2)
     q, k, v = (x.transpose(1, 2) for x in (q, k, v))
     return F.scaled_dot_product_attention(q, k, v).transpose(1, 2)
-
-
-def packed_first(qkv, is_causal=False):
-    """Takes (3, b, h, n, d)."""
-    return F.scaled_dot_product_attention(*qkv.unbind(0), is_causal=is_causal)
-
-
-def padding_mask(query, key, value, key_padding_mask=None):
-    """Takes a (b, n) mask in which True hides, as nn.MultiheadAttention does."""
-    mask = None if key_padding_mask is None else ~key_padding_mask[:, None, None, :]
-    return F.scaled_dot_product_attention(query, key, value, attn_mask=mask)
 
 
 def annotated_dropout(
@@ -167,21 +131,6 @@ class CausalSelfAttention(nn.Module):
         att = att.masked_fill(self.bias[:, :, :T, :T] == 0, float("-inf")).softmax(-1)
         y = (self.attn_dropout(att) @ v).transpose(1, 2).contiguous().view(B, T, C)
         return self.resid_dropout(self.c_proj(y))
-
-
-class VisionAttention(nn.Module):
-    """As in timm: qkv and proj."""
-
-    def __init__(self, dim=48, num_heads=4):
-        super().__init__()
-        self.num_heads, self.scale = num_heads, (dim // num_heads) ** -0.5
-        self.qkv, self.proj = nn.Linear(dim, 3 * dim, bias=False), nn.Linear(dim, dim)
-
-    def forward(self, x):
-        B, N, C = x.shape
-        q, k, v = self.qkv(x).reshape(B, N, 3, self.num_heads, -1).permute(2, 0, 3, 1, 4).unbind(0)
-        weights = ((q * self.scale) @ k.mT).softmax(-1)
-        return self.proj((weights @ v).transpose(1, 2).reshape(B, N, C))
 
 
 class Llama(nn.Module):
@@ -230,7 +179,7 @@ class BertSelf(nn.Module):
         return ((scores.softmax(-1) @ v).transpose(1, 2).flatten(2),)
 
 
-nanogpt, vision, llama, bert_layer = CausalSelfAttention(), VisionAttention(), Llama(), BertSelf()
+nanogpt, llama, bert_layer = CausalSelfAttention(), Llama(), BertSelf()
 multihead = nn.MultiheadAttention(768, 12, batch_first=True)
 multihead_sequence_first = nn.MultiheadAttention(16, 2)
 

@@ -12,7 +12,6 @@ from attention_docs.publish.after import fonts
 from attention_docs.publish.cache import Cache
 from attention_docs.publish.errors import PublishError
 
-MAIN = "KaTeX_Main-Regular"
 # φ and ψ are italic, Σ, < and ⊤ upright, and ß is in the hidden MathML.
 FORMULA = '<span class="katex"><mi>hidden ß</mi><span class="katex-html" aria-hidden="true"><span class="mord mathnormal mtight">φ<span style="">ψ</span></span><span class="mord">Σ&lt;⊤\u200b</span></span></span>'
 
@@ -47,18 +46,6 @@ def test_font_has_only_the_characters_that_use_it_and_those_always_included(styl
     assert not characters & set("Σ<⊤ß")
 
 
-def test_subset_keeps_the_font_metrics(style_sheet, assets):
-    full = TTFont(assets / "katex" / "dist" / "fonts" / f"{MAIN}.woff2")
-    subset = embedded_font(style_sheet(FORMULA), "KaTeX_Main")
-    assert subset["head"].unitsPerEm == full["head"].unitsPerEm
-    assert subset["hhea"].ascent == full["hhea"].ascent
-    assert subset["hhea"].descent == full["hhea"].descent
-    for character in "Σ⊤7":
-        glyph = full.getBestCmap()[ord(character)]
-        subset_glyph = subset.getBestCmap()[ord(character)]
-        assert subset["hmtx"][subset_glyph] == full["hmtx"][glyph]
-
-
 def test_character_missing_from_the_font_stops_the_build(style_sheet):
     with pytest.raises(PublishError, match="KaTeX_Main-Regular has no 'Ж'"):
         style_sheet(FORMULA.replace("&lt;", "Ж"))
@@ -71,9 +58,3 @@ def test_style_sheet_embeds_only_used_fonts(style_sheet):
     # The bold font has no Greek letters.
     bold_formula = FORMULA.replace("mathnormal", "mathbf").replace("φ", "k").replace("ψ", "q")
     assert style_sheet(FORMULA, bold_formula).count("@font-face") == 3
-
-
-def test_font_subset_is_cached(style_sheet, monkeypatch):
-    first = style_sheet(FORMULA)
-    monkeypatch.setattr(fonts, "subset_font", lambda *_: pytest.fail("not cached"))
-    assert style_sheet(FORMULA) == first

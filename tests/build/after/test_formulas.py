@@ -127,13 +127,6 @@ def test_wrong_formula_is_reported_with_its_location(typeset, tex):
     assert str(caught.value).startswith(f"page.md:3: formula {tex!r}: ")
 
 
-def test_typeset_formulas_are_cached(typeset, monkeypatch):
-    both = typeset(INLINE, DISPLAYED)
-    monkeypatch.setattr(formulas, "run_node", lambda *_, **__: pytest.fail("not cached"))
-    assert typeset(INLINE, DISPLAYED) == both
-    assert typeset(DISPLAYED) == {DISPLAYED: both[DISPLAYED]}
-
-
 def test_changed_macro_invalidates_the_formula_cache(typeset, monkeypatch):
     before = typeset(INLINE, DISPLAYED)
     monkeypatch.setitem(formulas.MACROS, r"\query", r"\htmlClass{other}{#1}")

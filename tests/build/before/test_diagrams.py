@@ -65,9 +65,3 @@ def test_diagram_sets_no_colours_or_fonts_and_names_no_boxes(draw):
 
 def test_coordinates_are_rounded_but_not_text(draw):
     assert re.findall(r"\d\.\d\d+", draw(CHART)) == ["0.125"]
-
-
-def test_diagrams_are_cached(draw, monkeypatch):
-    first = draw(CHART)
-    monkeypatch.setattr(diagrams, "run_node", lambda *_, **__: pytest.fail("not cached"))
-    assert draw(CHART) == first

@@ -48,12 +48,6 @@ def test_bundle_and_graph_run_as_classic_scripts(root, assets, monkeypatch):
     assert list(json.loads(process.stdout)) == list(self_attention.steps())
 
 
-def test_bundle_is_cached(root, assets, monkeypatch):
-    script = bundled_script(root, assets)
-    monkeypatch.setattr(live, "run_node", lambda *_, **__: pytest.fail("not cached"))
-    assert bundled_script(root, assets) == script
-
-
 def test_changed_module_is_bundled_again(root, assets):
     bundled_script(root, assets)
     main = root / "docs" / "assets" / "live" / "page" / "main.js"

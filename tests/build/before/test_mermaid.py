@@ -18,15 +18,6 @@ def test_parse_reads_direction_title_and_description():
     assert flowchart[:3] == ("LR", "A title", "A description.")
 
 
-def test_parse_reads_text_and_role_of_nodes():
-    flowchart = parse_statements('A["First<br/>n × d_model"]:::query', "B[Second]", "C")
-    assert flowchart.nodes == {
-        "A": Node(("First", "n × d_model"), "query"),
-        "B": Node(("Second",)),
-        "C": Node(("C",)),
-    }
-
-
 def test_later_mention_of_a_node_keeps_its_role_and_its_text_unless_it_has_one():
     flowchart = parse_statements('A["First"]:::key', "A --> B", "B:::value", 'B["Second"]')
     assert flowchart.nodes == {"A": Node(("First",), "key"), "B": Node(("Second",), "value")}
@@ -40,17 +31,6 @@ def test_ampersand_connects_all_pairs():
 def test_edges_can_be_chained():
     edges = [Edge("A", "B"), Edge("B", "C", has_arrow=False)]
     assert parse_statements("A --> B --- C").edges == edges
-
-
-def test_parse_reads_edge_labels():
-    flowchart = parse_statements('A -->|"softmax<br/>of rows"| B')
-    assert flowchart.edges == [Edge("A", "B", ("softmax", "of rows"))]
-
-
-@pytest.mark.parametrize("name", ["accTitle", "accDescr"])
-def test_diagram_without_accessible_text_is_rejected(name):
-    with pytest.raises(ValueError, match=f"`{name}: ...` is missing"):
-        parse(HEAD.replace(f"{name}: ", "%% "))
 
 
 @pytest.mark.parametrize(

@@ -112,9 +112,3 @@ def test_next_word_is_computed_from_the_output_that_the_panel_shows(name):
     row = re.fullmatch(r"course_model\.next_words\[(\d)\]", panel.next_word)
     expected_output = look_up_array("course_model.they_outputs", STEPS)[int(row[1]) if row else -1]
     np.testing.assert_allclose(shown_output, expected_output, rtol=1e-12)
-
-
-def test_unknown_panel_error_lists_all_names():
-    message = f"panel 'nope' is unknown; expected one of {', '.join(SIDE_PANELS)}"
-    with pytest.raises(LookupError, match=message):
-        side_panel("nope", STEPS, str)
