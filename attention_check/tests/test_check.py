@@ -135,12 +135,6 @@ def test_adding_minus_1e9_for_a_mask_is_on_purpose():
     assert statuses(report)["fully_masked_row"] == "on purpose"
 
 
-def test_layout_is_detected():
-    report = check_in_process(attention_with(layout="bnhd"))
-    assert report.interface.layout == "bnhd"
-    assert report.is_correct
-
-
 def test_correct_attention_is_ok_in_every_case_that_numpy_allows():
     status_by_case = statuses(check_in_process(attention_with()))
     not_ok = {case for case, status in status_by_case.items() if status != "ok"}
@@ -247,14 +241,6 @@ def test_float32_attention_is_judged_at_float32_precision():
     assert report.is_correct
 
 
-def test_computing_in_float16_is_judged_at_float16_precision():
-    def attention(query, key, value):
-        arrays = (array.astype(np.float16) for array in (query, key, value))
-        return attention_with()(*arrays).astype(np.float16).astype(query.dtype)
-
-    assert check_in_process(attention).interface.precision == "float16"
-
-
 @pytest.mark.thorough
 def test_rounding_only_the_weights_to_float16_is_wrong():
     rounding = {"after_softmax": lambda weights, visible: weights.astype(np.float16)}
@@ -317,15 +303,6 @@ def test_inverted_mask_is_detected_and_used_in_other_cases():
     assert report.is_correct
     assert statuses(report)["fully_masked_row"] == "ok"
     assert "mask: True hides" in format_report(report)
-
-
-def test_additive_mask_is_detected():
-    def attention(query, key, value, attn_mask=None):
-        return attention_with()(query, key, value, bias=attn_mask)
-
-    report = check_in_process(attention)
-    assert report.interface.mask == "additive"
-    assert report.is_correct
 
 
 @pytest.mark.thorough
@@ -484,21 +461,6 @@ def test_missing_library_is_refused():
         loading.describe(lambda q, k, v: None, Settings(library="missing_library"))
 
 
-def test_describing_a_function_imports_its_library(tmp_path, monkeypatch):
-    (tmp_path / "slow_library.py").touch()
-    monkeypatch.syspath_prepend(tmp_path)
-    loading.describe(lambda q, k, v: None, Settings(library="slow_library"))
-    assert "slow_library" in sys.modules
-
-
-def test_broken_library_is_refused(tmp_path, monkeypatch):
-    (tmp_path / "broken_library.py").write_text("raise ImportError('no libcudart')")
-    monkeypatch.syspath_prepend(tmp_path)
-    message = "broken_library cannot be imported: ImportError: no libcudart"
-    with pytest.raises(LoadError, match=message):
-        loading.describe(lambda q, k, v: None, Settings(library="broken_library"))
-
-
 @pytest.mark.parametrize(
     ("signature", "arguments", "options"),
     [
@@ -534,11 +496,6 @@ def test_error_in_several_cases_is_reported_once(in_process, write_target, capsy
     assert "wrong: it raised NameError: name 'msak' is not defined\n    causal" in output
 
 
-def test_item_of_the_output_in_a_tuple_is_detected():
-    report = check_in_process(lambda query, key, value: (attention_with()(query, key, value), None))
-    assert "output: item 0" in format_report(report)
-
-
 @pytest.mark.thorough
 def test_hanging_or_dying_case_is_wrong_and_others_run(write_target, capsys):
     source = """
@@ -559,22 +516,6 @@ def test_hanging_or_dying_case_is_wrong_and_others_run(write_target, capsys):
     assert died in output
     assert hung in output
     assert "3 wrong" in output
-
-
-def test_array_api_strict_is_supported(in_process, write_target, capsys):
-    pytest.importorskip("array_api_strict")
-    source = """
-        import array_api_strict as xp
-
-        def attention(query, key, value):
-            scores = query @ xp.matrix_transpose(key) / query.shape[-1] ** 0.5
-            exponentials = xp.exp(scores - xp.max(scores, axis=-1, keepdims=True))
-            return exponentials / xp.sum(exponentials, axis=-1, keepdims=True) @ value
-    """
-    assert main([write_target(source)]) == 0
-    output = capsys.readouterr().out
-    assert "array-api-strict" in output
-    assert "not asked: " in output
 
 
 def test_pytorch_is_correct(torch, capsys):

@@ -1,13 +1,11 @@
 """Line charts: the numbers can be read back from lines, markers and ticks."""
 
-import contextvars
 import math
 
 import numpy as np
 import pytest
 
 from attention_docs.render.figures import Axis, Series, line_chart
-from attention_docs.render.figures.chart import CHART_WIDTH, NARROW_WIDTH
 from attention_docs.render.figures.svg import LINE_HEIGHT, colour
 from attention_docs.render.numbers import drawn_number, exact_number
 from tests.figures.drawing import (
@@ -155,36 +153,6 @@ def test_leaders_join_lines_to_crowded_names_in_the_same_order():
         (leader,) = [leader for leader in leaders if abs(leader.corners[0][1] - end_y) <= ROUNDING]
         assert leader.corners[-1][1] == pytest.approx(name.centre[1], abs=ROUNDING)
         assert end_x < leader.box[0] < leader.box[2] < name.box[0]
-
-
-def test_name_of_a_line_that_ends_early_is_above_its_end():
-    picture = chart(Series("short", [1, 10], [0, 5]), Series("long", [1, 100], [0, 10]))
-    assert_readable(picture)
-    (name,) = with_text(picture, "short")
-    x, y = lines_of(picture)[0].corners[-1]
-    assert name.centre[0] == pytest.approx(x, abs=ROUNDING)
-    assert 0 < y - name.box[3] < 8
-
-
-def test_narrow_chart_has_samples_and_names_above_its_lines():
-    names = ["one", "two", 30 * "t"]
-    picture = narrow_chart(*(Series(name, [1, 100], [0, 10], points=True) for name in names))
-    assert_readable(picture)
-    lines = lines_of(picture)
-    samples = [lines.pop(0) for _ in names]  # the samples are drawn before the lines
-    for name, sample, line in zip(names, samples, lines, strict=True):
-        (text,) = with_text(picture, name)
-        assert text.box[3] < line.box[1]
-        assert 0 < text.box[0] - sample.box[2] < 10
-        assert sample.centre[1] == text.centre[1]
-        assert dashes_of(sample) == dashes_of(line)
-
-
-def narrow_chart(*series):
-    """Draw a chart for the screen of a phone."""
-    context = contextvars.copy_context()
-    context.run(CHART_WIDTH.set, NARROW_WIDTH - 1)
-    return context.run(chart, *series)
 
 
 @pytest.mark.parametrize("length", [46, 90], ids=["wider than lines", "wider than ticks and lines"])

@@ -9,7 +9,6 @@ import pytest
 
 from attention_docs.figures import real_model
 from attention_docs.lookup import load_results
-from attention_docs.model.record import pack_percents
 from attention_docs.publish.computed import ComputedExamples
 from tests.conftest import ROOT
 from tests.figures.drawing import shapes, svgs_of, texts
@@ -67,27 +66,3 @@ def numbers_at_tokens(picture, tokens):
             column = np.argmin([abs(word.centre[0] - number.centre[0]) for word in below_columns])
             matrix[row, column] = int(number.text)
     return matrix
-
-
-@pytest.mark.parametrize(
-    ("kind", "token_index", "quote"),
-    [
-        ("Pronoun", 13, "leads each *they* to its noun"),
-        ("Previous token", 7, "leads each token to the one before it"),
-        ("Induction", 13, "to the word after its earlier copy"),
-        ("First of a word", 6, "leads the last part of a long word to its first part"),
-        ("Sink", 4, "leads every token to the first one"),
-    ],
-)
-def test_caption_is_refused_if_one_token_attends_only_to_itself(
-    monkeypatch, kind, token_index, quote
-):
-    (layer, head), index = real_model.strongest_heads()[kind]
-    record = load_results("real_model")
-    percents = percents_of(record["sentences"][index], layer, head)
-    percents[token_index] = 0
-    percents[token_index, token_index] = 100
-    record["sentences"][index]["percent"][layer][head] = pack_percents(percents / 100)
-    monkeypatch.setattr(real_model, "load_results", lambda name: record)
-    with pytest.raises(ValueError, match=re.escape(quote)):
-        real_model.real_heads(STEPS)

@@ -1,20 +1,18 @@
-"""Scripts: build, serve, pack and comparisons, with one-line messages for failures."""
+"""Scripts: build and serve, with one-line messages for failures."""
 
 import contextlib
 import importlib.util
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 import urllib.request
-import zipfile
 
 import pytest
 
-from tests.conftest import ROOT, cut_down, replace_in_file
+from tests.conftest import cut_down, replace_in_file
 from tests.repository.checkout import copy_scripts, create_venv, posix_only, run
 
 pytestmark = pytest.mark.independent_tests
@@ -143,39 +141,6 @@ def test_interrupted_build_keeps_the_last_site(installed, signal_number, awaited
     assert build.wait(timeout=30) != 0
     assert (installed / "site" / "index.html").read_text() == "good"
     assert not list(installed.glob(".site-*"))
-
-
-@posix_only
-def test_packages_are_reproducible_from_a_commit(tmp_path):
-    packages = build_packages(tmp_path / "one", file_time=1_000_000_000)
-    wheel, sdist = sorted(packages)
-    assert build_packages(tmp_path / "other", file_time=1_000_000_001) == packages
-    with zipfile.ZipFile(tmp_path / "one" / "dist" / wheel) as archive:
-        metadata = archive.read(f"{sdist.removesuffix('.tar.gz')}.dist-info/METADATA").decode()
-    assert "Project-URL: Repository, https://github.com/someone/docs\n" in metadata
-
-
-def build_packages(checkout, file_time):
-    """Pack a new commit whose files were modified at a time, and return the packages by name."""
-    shutil.copytree(ROOT / "attention_docs", checkout / "attention_docs")
-    for file in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE", ".gitignore"):
-        shutil.copy(ROOT / file, checkout)
-    copy_scripts(checkout)
-    create_venv(checkout)
-    git = ("git", "-c", "user.name=x", "-c", "user.email=x")
-    commit_date = {"GIT_COMMITTER_DATE": "2026-01-01T00:00:00Z"}
-    environment = {**os.environ, **commit_date, "GIT_CONFIG_GLOBAL": os.devnull}
-    clone = [
-        ("init", "-q"),
-        ("remote", "add", "origin", "git@github.com:someone/docs.git"),
-        ("commit", "-q", "--allow-empty", "-m", "Begin"),
-    ]
-    for command in clone:
-        subprocess.run([*git, *command], cwd=checkout, env=environment, check=True)
-    for file in checkout.rglob("*"):
-        os.utime(file, (file_time, file_time))
-    assert run(checkout, "pack").returncode == 0
-    return {file.name: file.read_bytes() for file in (checkout / "dist").iterdir()}
 
 
 @contextlib.contextmanager

@@ -18,7 +18,7 @@ AXES = "bhnd"
 LAYER_AXES = "bnd"
 LAYOUTS = ("bhnd", "bnhd", "nbhd", "bnd", "nhd", "nd")
 LAYER_LAYOUTS = ("bnd", "nbd", "nd")
-LIBRARIES = ("torch", "jax", "cupy", "array_api_strict", "numpy")
+LIBRARIES = ("torch", "jax", "cupy", "numpy")
 MASKS = ("keep", "hide", "additive", "ones")
 # The axes of masks: of all scores, of those of a sequence, of one head, of keys, or with the heads
 # of all sequences one after another, as in PyTorch's MultiheadAttention.
@@ -226,9 +226,6 @@ def attention_arguments(call: Call, interface: Interface) -> dict[str, Any]:
     elif "bias" in arguments:
         arguments["bias"] = mask_to_layout(arguments["bias"], layout)
     arguments |= option_arguments(call, interface)
-    if interface.is_required("out"):  # an array that the function writes its output to
-        shape = (*call.query.shape[:-1], call.value.shape[-1])
-        arguments["out"] = to_layout(np.zeros(shape), layout)
     if interface.is_required("module"):  # as in the package transformers
         group_size = call.query.shape[1] // call.key.shape[1]
         arguments["module"] = SimpleNamespace(

@@ -281,20 +281,17 @@ def judge(
     reason yet: `with_explanations` finds it.
     """
 
-    def verdict(status: str, reason: str = "") -> Verdict:
-        return Verdict(case, status, reason, notes=outcome.notes)
-
     if outcome.failure:
         has_bug = is_bug(case, outcome, interface, failed_cases)
-        return verdict(WRONG if has_bug else NOT_SUPPORTED, outcome.failure)
+        return Verdict(case, WRONG if has_bug else NOT_SUPPORTED, outcome.failure)
     problem = comparing.shape_problem(case, outcome.results, interface)
     if problem and case.name == "three_axes":  # it reads the axes in another way
-        return verdict(NOT_SUPPORTED, problem)
+        return Verdict(case, NOT_SUPPORTED, problem)
     problem = problem or "; ".join(outcome.problems)
     if problem:
-        return verdict(WRONG, problem)
+        return Verdict(case, WRONG, problem)
     if comparing.is_right(case, outcome, interface):
-        return verdict(OK)
+        return Verdict(case, OK)
     for conventions in comparing.possible_conventions(case):
         if comparing.changes_output(case, conventions) and comparing.explains(
             case, outcome, conventions, interface
@@ -303,12 +300,12 @@ def judge(
             is_expected = not expect or all(
                 c.name in EXPECTED_CONVENTIONS[expect] for c in conventions
             )
-            return verdict(ON_PURPOSE if is_expected else WRONG, reason)
+            return Verdict(case, ON_PURPOSE if is_expected else WRONG, reason)
     if "scaled_late" in case.conventions:
         # Whatever it makes of infinity afterwards, such as zeros in place of NaN.
         reason = "its products exceed the range of float16, because it scales after the product"
-        return verdict(WRONG if expect else ON_PURPOSE, reason)
-    return verdict(WRONG)
+        return Verdict(case, WRONG if expect else ON_PURPOSE, reason)
+    return Verdict(case, WRONG)
 
 
 def is_bug(

@@ -30,8 +30,6 @@ LIMITS = (
 )
 # Axes on which packed arguments are stacked, each with the layout of the other axes.
 PACKED_LAYOUTS = ((2, "bnhd"), (0, "bhnd"), (1, "bhnd"), (0, "bnhd"), (1, "bnhd"), (2, "bhnd"))
-# Where a library lacks some of them: the dtypes to try, the widest first.
-DTYPES = {"jax": ("float32",), "array_api_strict": ("float64", "float32")}
 
 
 class Attempt(NamedTuple):
@@ -164,7 +162,7 @@ def interfaces_to_try(interface: Interface, settings: Settings) -> Iterator[list
         ]
     is_packed = bool({"packed", "packed_key"} & interface.names.keys())
     for limits, library in itertools.product(limits_to_try, interface.libraries):
-        dtypes = DTYPES.get(library, tuple(SIGNIFICAND_BITS))
+        dtypes = ("float32",) if library == "jax" else tuple(SIGNIFICAND_BITS)
         for layouts, dtype in itertools.product(layout_groups, dtypes):
             trials = [replace(x, library=library, limits=limits, dtype=dtype) for x in variants]
             if is_packed:

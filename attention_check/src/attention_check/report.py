@@ -21,14 +21,12 @@ class Verdict:
 
     Attributes:
         status: `ok`, `not supported`, `on purpose` or `wrong`.
-        notes: what is unusual and not wrong: a wider dtype.
     """
 
     case: Case
     status: str
     reason: str = ""
     mistakes: Mistakes = ()
-    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -90,7 +88,6 @@ LIBRARY_NAMES = {
     "torch": "PyTorch",
     "jax": "JAX",
     "cupy": "CuPy",
-    "array_api_strict": "array-api-strict",
 }
 MASK_LABELS = {
     "keep": "True takes part",
@@ -119,8 +116,6 @@ def format_report(report: Report, verbose: bool = False) -> str:
         lines.append(f"not asked: {', '.join(lacking)} (--verbose says why)")
     if report.unasked:
         lines.append(f"not asked: its arguments {', '.join(report.unasked)}")
-    notes = {note for verdict in report.verdicts for note in verdict.notes}
-    lines += [f"note: {note}" for note in sorted(notes)]
     return "\n".join([*lines, totals(report)])
 
 
@@ -279,7 +274,6 @@ def as_json(report: Report) -> str:
                     "feature": verdict.case.feature,
                     "status": verdict.status,
                     "reason": verdict.reason,
-                    "notes": list(verdict.notes),
                     "mistakes": [
                         {
                             "name": mistake.name,

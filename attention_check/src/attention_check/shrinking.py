@@ -25,7 +25,6 @@ ARRAY_CODE = {
     "torch": ("import torch", "torch.tensor"),
     "jax": ("import jax.numpy as jnp", "jnp.array"),
     "cupy": ("import cupy as cp", "cp.array"),
-    "array_api_strict": ("import array_api_strict as xp", "xp.asarray"),
     "numpy": ("import numpy as np", "np.array"),
 }
 

@@ -49,7 +49,6 @@ class Outcome:
         traceback: the lines of the traceback that are in the function's own code.
         has_own_backward: whether a backward pass of its own gave the gradients.
         problems: what is wrong apart from the numbers: changed inputs, another dtype or device.
-        notes: what is unusual and not wrong: a wider dtype.
         item: the index, key or attribute of the output in what was returned.
     """
 
@@ -59,7 +58,6 @@ class Outcome:
     traceback: str = ""
     problems: tuple[str, ...] = ()
     has_own_backward: bool = False
-    notes: tuple[str, ...] = ()
     item: Any = None
 
 
@@ -265,10 +263,7 @@ def call_function(function: Callable[..., Any], case: Case, interface: Interface
     arguments = {name: to_argument(value, case, library, dtype) for name, value in values.items()}
     if case.compares_gradients:
         return gradients(function, case, interface, arguments)
-    out_name = interface.names.get("out", "")
-    input_names = [
-        name for name, value in values.items() if isinstance(value, np.ndarray) and name != out_name
-    ]
+    input_names = [name for name, value in values.items() if isinstance(value, np.ndarray)]
     # Copies, because the NumPy array of a PyTorch tensor in float64 shares its memory.
     original_inputs = {name: libraries.to_numpy(arguments[name]).copy() for name in input_names}
     returned = call_by_position(function, arguments, interface)
@@ -277,19 +272,13 @@ def call_function(function: Callable[..., Any], case: Case, interface: Interface
         for name, original in original_inputs.items()
         if not np.array_equal(original, libraries.to_numpy(arguments[name]), equal_nan=True)
     ]
-    if interface.is_required("out") and returned is None:
-        returned = arguments[out_name]
     output, item = find_output(returned, case, interface)
     problems = [f"it changes its input {', '.join(changed_names)}"] if changed_names else []
-    notes = []
-    mismatches = dtype_or_device_mismatches(output, arguments[input_names[0]])
-    if library == "torch":
-        problems += mismatches
-    elif case.dtype == "float32":
-        notes = mismatches  # no problem, because NumPy itself widens, for example by np.float64
+    if library == "torch":  # and not NumPy, which itself widens, for example by np.float64
+        problems += dtype_or_device_mismatches(output, arguments[input_names[0]])
     axes = calling.LAYER_AXES if interface.is_layer else calling.AXES
     result = calling.from_layout(libraries.to_numpy(output), interface.output_layout, axes)
-    return Outcome({"output": result}, problems=tuple(problems), notes=tuple(notes), item=item)
+    return Outcome({"output": result}, problems=tuple(problems), item=item)
 
 
 def converted_layer(layer: Any, dtype: str) -> Any:
@@ -386,8 +375,6 @@ def gradients(
     library = interface.library
     if interface.stack_axis is not None:
         raise UnsupportedError("its arguments hold more than one array")
-    if interface.is_required("out"):
-        raise UnsupportedError("it writes its output into an argument")
     inputs = ("query", "key", "value", "x") if interface.is_layer else ("query", "key", "value")
     their_names = {name: interface.names[name] for name in inputs if name in interface.names}
     their_names = {ours: name for ours, name in their_names.items() if name in arguments}

@@ -11,14 +11,6 @@ def epsilon(q, k, v):
     return powers / (0.01 + powers.sum(axis=-1, keepdims=True)) @ v
 
 
-def typo_under_causal(q, k, v, is_causal=False):
-    """Has a typo under is_causal. [AttributeError]"""
-    scores = scaled_scores(q, k)
-    if is_causal:
-        scores = np.where(np.tri(*scores.shap[-2:], dtype=bool), scores, -np.inf)
-    return softmax(scores) @ v
-
-
 def in_place(q, k, v):
     """Scales the caller's queries in place. [changes its input q]"""
     q *= q.shape[-1] ** -0.5

@@ -72,16 +72,6 @@ def as_dataclass(q, k, v):
     return Result(weights, weights @ v)
 
 
-def with_out(q, k, v, out=None):
-    """Writes to `out` if it is given."""
-    return np.matmul(softmax(scaled_scores(q, k)), v, out=out)
-
-
-def out_required(q, k, v, out):
-    """Writes to `out` and returns nothing."""
-    out[...] = softmax(scaled_scores(q, k)) @ v
-
-
 def widened(q, k, v):
     """Returns float64, whatever comes."""
     return softmax(scaled_scores(q, k)).astype(np.float64) @ v

@@ -4,7 +4,6 @@ import math
 from functools import partial
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
@@ -25,13 +24,6 @@ def half_mask(q, k, v, attn_mask=None):
     if attn_mask is not None:
         scores = scores.masked_fill(~attn_mask, -1e9)
     return scores.softmax(-1) @ v
-
-
-def numpy_beside_torch(q, k, v):
-    """Takes NumPy arrays, in a file that imports torch."""
-    scores = np.matmul(q, np.swapaxes(k, -1, -2)) / np.sqrt(q.shape[-1])
-    powers = np.exp(scores - scores.max(-1, keepdims=True))
-    return np.matmul(powers / powers.sum(-1, keepdims=True), v)
 
 
 def triton_tutorial(q, k, v, causal, sm_scale):
@@ -160,26 +152,7 @@ class Llama(nn.Module):
         return torch.cat((-x[..., x.shape[-1] // 2 :], x[..., : x.shape[-1] // 2]), dim=-1)
 
 
-class BertSelf(nn.Module):
-    """As BERT's self-attention: no output projection."""
-
-    def __init__(self, hidden_size=24, heads=3):
-        super().__init__()
-        self.num_attention_heads, self.attention_head_size = heads, hidden_size // heads
-        self.query, self.key, self.value = (nn.Linear(hidden_size, hidden_size) for _ in range(3))
-
-    def forward(self, hidden_states, attention_mask=None):
-        shape = (*hidden_states.shape[:-1], self.num_attention_heads, self.attention_head_size)
-        q, k, v = (
-            p(hidden_states).view(shape).transpose(1, 2) for p in (self.query, self.key, self.value)
-        )
-        scores = q @ k.transpose(-1, -2) / math.sqrt(self.attention_head_size)
-        if attention_mask is not None:
-            scores = scores + attention_mask
-        return ((scores.softmax(-1) @ v).transpose(1, 2).flatten(2),)
-
-
-nanogpt, llama, bert_layer = CausalSelfAttention(), Llama(), BertSelf()
+nanogpt, llama = CausalSelfAttention(), Llama()
 multihead = nn.MultiheadAttention(768, 12, batch_first=True)
 multihead_sequence_first = nn.MultiheadAttention(16, 2)
 
