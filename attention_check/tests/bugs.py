@@ -55,15 +55,6 @@ def cs249r_book_1785(q, k, v, is_causal=False):
     return softmax(scores) @ v
 
 
-def fastnlp_254(Q, K, V):
-    """FudanNLP/fastNLP#254: The softmax runs over axis 2, which are the queries if there are heads. [softmax_over_queries]
-
-    `axis=2` -> `axis=-1`
-    """
-    scores = Q @ K.swapaxes(-1, -2) / math.sqrt(K.shape[-1])
-    return softmax(scores, axis=2) @ V
-
-
 def former_10(q, k, v, causal=False):
     """pbloem/former#10: The causal mask hides the own position, so the first row sees nothing. [causal_hides_own_position]
 
@@ -90,19 +81,6 @@ def fuxictr_30(x, W_Q, W_K, W_V, W_O, num_heads):
     out = softmax(scaled(split(x @ W_Q), split(x @ W_K))) @ split(x @ W_V)
     merged = out.reshape(b, num_heads, n, -1).swapaxes(1, 2)
     return merged.reshape(b, n, d_model) @ W_O
-
-
-def graph_transformer_pytorch_2(q, k, v, mask=None):
-    """lucidrains/graph-transformer-pytorch#2: The masks of sequences meet scores of all heads in one axis, so they only fit a batch of one. [ValueError]
-
-    `hide(scores, masks)` -> `hide(scores, np.repeat(masks, h, axis=0))`
-    """
-    (b, h, m, _), n = q.shape, k.shape[-2]
-    scores = scaled(q, k).reshape(b * h, m, n)
-    if mask is not None:
-        masks = np.broadcast_to(mask, (b, 1, m, n))[:, 0]
-        scores = hide(scores, masks)
-    return softmax(scores).reshape(b, h, m, n) @ v
 
 
 def jax_32300(q, k, v, mask=None, is_causal=False, window=None):
@@ -148,17 +126,6 @@ def lighthouse_77(q, k, v, mask=None):
         masks = np.broadcast_to(mask, (b, 1, m, n))[:, 0]
         scores = hide(scores, np.tile(masks, (h, 1, 1)))
     return softmax(scores).reshape(b, h, m, n) @ v
-
-
-def llama_899(q, k, v, causal=False):
-    """meta-llama/llama#899: The causal mask is square, so earlier keys from a cache do not fit. [ValueError]
-
-    `np.tri(m, dtype=bool)` -> `np.tri(m, k.shape[-2], k.shape[-2] - m, dtype=bool)`
-    """
-    scores, m = scaled(q, k), q.shape[-2]
-    if causal:
-        scores = hide(scores, np.tri(m, dtype=bool))
-    return softmax(scores) @ v
 
 
 def llms_from_scratch_1062(q, k, v, is_causal=False):
@@ -217,19 +184,6 @@ def mmdetection_12351(q, k, v, mask=None):
 mmdetection_12351.options = {"mask": "keep"}
 
 
-def nanochat_452(q, k, v, window=None):
-    """karpathy/nanochat#452: The window is ignored for a single query. [window_ignored]
-
-    `window is not None and m > 1` -> `window is not None`
-    """
-    scores, m, n = scaled(q, k), q.shape[-2], k.shape[-2]
-    if window is not None and m > 1:
-        left, right = (np.inf if side is None else side for side in window)
-        distance = np.arange(n) - np.arange(n - m, n)[:, None]
-        scores = hide(scores, (-left <= distance) & (distance <= right))
-    return softmax(scores) @ v
-
-
 def ng_video_lecture_6(x, W_Q, W_K, W_V, W_O, num_heads):
     """karpathy/ng-video-lecture#6: The scale is the root of the channels of the input, not of a head. [divided_by_root_of_d_model]
 
@@ -263,19 +217,6 @@ def onnx_7865(q, k, v, mask=None, softcap=None):
     return softmax(cap(hide(scores, visible))) @ v
 
 
-def onnxruntime_28379(q, k, v, attn_bias=None, softcap=None):
-    """microsoft/onnxruntime#28379: The softcap follows the float mask and bounds it, too. [softcap_after_mask]
-
-    `cap(scaled(q, k) + added)` -> `cap(scaled(q, k)) + added`
-    """
-
-    def cap(scores):
-        return scores if softcap is None else softcap * np.tanh(scores / softcap)
-
-    added = 0.0 if attn_bias is None else attn_bias
-    return softmax(cap(scaled(q, k) + added)) @ v
-
-
 RANDOM = np.random.RandomState(0)
 
 
@@ -297,29 +238,6 @@ def pytorch_181133(q, k, v):
     """
     q, k, v = (np.frombuffer(a.tobytes(order="A"), a.dtype).reshape(a.shape) for a in (q, k, v))
     return softmax(scaled(q, k)) @ v
-
-
-def pytorch_nlp_2(query, key, value):
-    """PetrochukM/PyTorch-NLP#2: The softmax runs over the rows of all queries and sequences. [softmax_over_queries]
-
-    `axis=0` -> `axis=-1`
-    """
-    b, m, d = query.shape
-    rows = (query @ key.swapaxes(1, 2) * d**-0.5).reshape(b * m, -1)
-    return softmax(rows, axis=0).reshape(b, m, -1) @ value
-
-
-def reformers_3(q, k, v, mask=None):
-    """cerebroai/reformers#3: Infinity times zero is NaN, where the mask is 1. [mask_times_infinity]
-
-    `scores * mask + (1 - mask) * -np.inf` -> `np.where(mask == 1, scores, -np.inf)`
-    """
-    scores = scaled(q, k)
-    with np.errstate(invalid="ignore"):
-        if mask is not None:
-            mask = mask.astype(scores.dtype)
-            scores = scores * mask + (1 - mask) * -np.inf
-        return softmax(scores) @ v
 
 
 def rten_1321(q, k, v, mask=None):
@@ -412,30 +330,6 @@ def transformers_38094(q, k, v, attn_mask=None):
 transformers_38094.options = {"mask": "additive"}
 
 
-def transformers_39408(q, k, v, window=None):
-    """huggingface/transformers#39408: The width of the window is passed where the bound is inclusive, so one key too many is seen. [window_left_too_wide]
-
-    `left + 1` -> `left`
-    """
-    scores = scaled(q, k)
-    if window is not None:
-        left, right = (np.inf if side is None else side for side in window)
-        distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
-        scores = hide(scores, (-(left + 1) <= distance) & (distance <= right))
-    return softmax(scores) @ v
-
-
-def triton_msl_7(q, k, v, causal=False):
-    """bledden/triton-msl#7: The causal mask is lost if blocks of 32 divide the length. [causal_ignored]
-
-    `causal and k.shape[-2] % 32` -> `causal`
-    """
-    scores = scaled(q, k)
-    if causal and k.shape[-2] % 32:
-        scores = hide(scores, np.tri(*scores.shape[-2:], dtype=bool))
-    return softmax(scores) @ v
-
-
 def tt_metal_33304(q, k, v, scale=None):
     """tenstorrent/tt-metal#33304: The scale that is passed is ignored. [scale_ignored]
 
@@ -474,15 +368,6 @@ def ultralytics_24990(q, k, v):
 
 
 ultralytics_24990.options = {"expect": "torch"}
-
-
-def vit_pytorch_65(q, k, v):
-    """lucidrains/vit-pytorch#65: The scale is the root of the model's width, not of a head's. [divided_by_root_of_d_model]
-
-    `(q.shape[1] * q.shape[-1])` -> `q.shape[-1]`
-    """
-    scores = q @ k.swapaxes(-1, -2) * (q.shape[1] * q.shape[-1]) ** -0.5
-    return softmax(scores) @ v
 
 
 def x_transformers_160(q, k, v, mask=None):

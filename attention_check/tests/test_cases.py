@@ -56,7 +56,7 @@ def test_gradients_equal_finite_differences(case_name):
 @pytest.mark.parametrize("dtype", ["float32", "float16"])
 @pytest.mark.parametrize("case", ATTENTION_CASES, ids=lambda case: case.name)
 def test_tolerance_bounds_rounding_of_every_step(case, dtype):
-    if dtype == "float16" and case.name in ("large_scores", "float16_range"):
+    if dtype == "float16" and case.name in ("large_scores", "large_scores_causal", "float16_range"):
         pytest.skip("float16 rounds its scores by up to 1, or they exceed its range")
     output = attend(case.call, rounding_steps(np.dtype(dtype).type))
     assert np.abs(output - case.expected()["output"]).max() <= case.tolerance(dtype)
@@ -89,9 +89,9 @@ def rounding_steps(dtype):
 @pytest.mark.parametrize("case", ATTENTION_CASES, ids=lambda case: case.name)
 def test_tolerance_is_smaller_than_the_largest_output(case):
     largest = np.abs(case.expected()["output"]).max()
-    assert case.tolerance("float64") < 1e-12 * largest
+    assert case.tolerance("float64") < 1e-11 * largest
     # bfloat16 rounds the first to multiples of 8; the mean of many keys is small.
-    if case.name not in ("large_scores", "length_600"):
+    if case.name not in ("large_scores", "large_scores_causal", "length_600"):
         assert case.tolerance("bfloat16") < largest
 
 

@@ -51,7 +51,8 @@ def test_right_rotation_passes_from_any_position(pairs):
 
     report = report_on(apply_rope)
     assert report.is_correct
-    assert [verdict.case.name for verdict in report.verdicts] == ["rotation", "rotation_from_3"]
+    names = [verdict.case.name for verdict in report.verdicts]
+    assert names[:3] == ["rotation", "rotation_from_3", "rotation_from_301"]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from attention_check.cases import NO_LIMITS, Limits
+from attention_check.cases import NO_LIMITS, Limits, output_gradient
 from attention_check.libraries import UnsupportedError
 from attention_check.recipe import Array, Call, LayerCall
 from attention_check.tables import names_of
@@ -27,6 +27,9 @@ MASK_AXES = ("bhmn", "bmn", "mn", "bn", "hmn")
 # Names of an argument with the number of keys of each sequence.
 (LENGTHS,) = names_of("lengths").values()
 WHOLE_WINDOW = 4096  # more than any case has keys
+NO_SOFTCAP = 2.0**30  # so large that the scores stay what they are
+# Names of required arguments that repeat a size of the arrays, by what they count.
+SIZES = names_of("size")
 
 # The values that turn off randomness, by argument name.
 WITHOUT_DROPOUT = {
@@ -70,6 +73,7 @@ class Interface:
         stated_layout: the layout that its docstring or a comment states.
         right_layout: another layout in which it is right.
         stated_mask: likewise whether True in its mask should `keep` or `hide` a key.
+        variant: the word in its code that names a variant of attention; "" if there is none.
         position_width: the number of features of such a function.
         layers: for a layer, calls with its own weights and sizes, the likeliest first.
         layer: the one of them that is taken.
@@ -102,6 +106,7 @@ class Interface:
     position_width: int = 8
     stated_layout: str | None = None
     stated_mask: str | None = None
+    variant: str = ""
     right_layout: str | None = None
     layers: tuple[LayerCall, ...] = ()
     layer: LayerCall | None = None
@@ -127,6 +132,11 @@ class Interface:
     def is_layer(self) -> bool:
         """Whether the function projects its inputs into heads."""
         return self.layer is not None or bool({"W_Q", "W_packed"} & self.names.keys())
+
+    @property
+    def is_backward(self) -> bool:
+        """Whether the function takes the gradient of the output and returns those of the inputs."""
+        return self.is_required("upstream")
 
     @property
     def output_layout(self) -> str:
@@ -193,7 +203,22 @@ def translate_arguments(call: Call | LayerCall, interface: Interface) -> dict[st
         for name, value in WITHOUT_DROPOUT.items()
         if isinstance(interface.defaults.get(name), int | float)  # and not None, or a module
     }
-    return without_dropout | {names[name]: value for name, value in arguments.items()}
+    named = {names[name]: value for name, value in arguments.items()}
+    return without_dropout | required_sizes(call, interface) | named
+
+
+def required_sizes(call: Call | LayerCall, interface: Interface) -> dict[str, int]:
+    """Return the required arguments that repeat a size of the arrays, by the function's names."""
+    if isinstance(call, LayerCall):
+        return {}
+    sizes = dict(zip("bhmdkn", (*call.query.shape, *call.key.shape[1:3]), strict=True))
+    required = [name for name in interface.parameters if name not in interface.defaults]
+    return {
+        name: sizes[letter]
+        for name in required
+        for letter, names in SIZES.items()
+        if name.lower() in names and name not in interface.names.values()
+    }
 
 
 def attention_arguments(call: Call, interface: Interface) -> dict[str, Any]:
@@ -226,6 +251,8 @@ def attention_arguments(call: Call, interface: Interface) -> dict[str, Any]:
     elif "bias" in arguments:
         arguments["bias"] = mask_to_layout(arguments["bias"], layout)
     arguments |= option_arguments(call, interface)
+    if interface.is_backward:
+        arguments["upstream"] = to_layout(output_gradient(call), interface.output_layout)
     if interface.is_required("module"):  # as in the package transformers
         group_size = call.query.shape[1] // call.key.shape[1]
         arguments["module"] = SimpleNamespace(
@@ -260,11 +287,16 @@ def option_arguments(call: Call, interface: Interface) -> dict[str, Any]:
         arguments["grouped"] = True
     if call.softcap is not None:
         arguments["softcap"] = call.softcap
+    elif interface.is_required("softcap"):
+        arguments["softcap"] = NO_SOFTCAP
     if call.window is not None:
         no_limit = -1 if interface.default("window") == (-1, -1) else None
         arguments["window"] = tuple(no_limit if side is None else side for side in call.window)
         if interface.takes_window_number:
-            raise UnsupportedError("its window is one number, which may count the query or not")
+            left, right = call.window
+            if left is None or right != 0 or not call.is_causal:
+                raise UnsupportedError("its window is one number, of the keys before a query")
+            arguments["window"] = left + 1
     elif interface.is_required("window"):
         arguments["window"] = WHOLE_WINDOW if interface.takes_window_number else None
     return arguments

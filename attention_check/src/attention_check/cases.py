@@ -1,6 +1,6 @@
 """Test cases: the arguments of a call, the expected results, and the tolerance for rounding.
 
-All numbers are multiples of 1/8 with few bits, so every dtype represents them exactly. `cases.csv`
+All numbers are multiples of 1/64 with few bits, so every dtype represents them exactly. `cases.csv`
 has the texts.
 """
 
@@ -109,6 +109,10 @@ class Case:
         error *= 2.0 ** (bits - SIGNIFICAND_BITS[dtype])
         if dtype == "float64":  # whose exponential may be less exact than that of NumPy
             error *= 8
+            if isinstance(self.call, Call):  # or may be taken of a score minus a logarithm
+                scores = recipe.masked_scores(recipe.share_heads(self.call))
+                largest_score = float(np.abs(scores[np.isfinite(scores)]).max(initial=0))
+                error += largest_score * unit_in_last_place * 2.0**-29
         if self.compares_gradients:
             # A gradient adds products with the keys, over n positions or d_k features.
             error *= sum(self.call.key.shape[-2:]) * float(np.abs(self.call.key).max())
@@ -159,6 +163,15 @@ def with_shifted_scores(call: Call) -> Call:
     query[..., 0] = np.resize([1024, 2048, 0, -1024, -2048], query.shape[-2])
     key[..., 0] = 1
     return replace(call, query=query, key=key)
+
+
+def with_growing_keys(call: Call) -> Call:
+    """Return a call whose keys grow by a sixteenth in each eighth of the length.
+
+    Each block of keys that is merged into the earlier ones then has a new maximum.
+    """
+    n = call.key.shape[-2]
+    return replace(call, key=call.key * (1 + (8 * np.arange(n) // n)[:, None] / 16))
 
 
 def with_huge_scores(call: Call) -> Call:
@@ -271,6 +284,7 @@ def cases_within(limits: Limits) -> tuple[Case, ...]:
     more_keys = make_call(m=3, n=6, d_k=5, d_v=2)
     more_queries = make_call(m=7, n=2, d_k=3, d_v=4)
     one_query = make_call(m=1, n=7, d_k=4, d_v=3)
+    causal_blocks = make_causal(make_call(m=64, n=64, d_k=4, d_v=3))
     batch = make_call(m=4, n=5, d_k=6, d_v=7, b=2, h=3)
     grouped = make_call(m=5, n=5, d_k=2, d_v=4, b=2, h=6, group_size=2)
     differentiated = make_call(m=3, n=4, d_k=3, d_v=2, b=2, h=2)
@@ -282,11 +296,13 @@ def cases_within(limits: Limits) -> tuple[Case, ...]:
             "one_query": one_query,
             "more_queries": more_queries,
             # So many keys that blocks of keys do not fit.
-            **{f"length_{m}": make_call(m=m, n=m + 3, d_k=4, d_v=3) for m in (17, 130)},
+            "length_17": make_call(m=17, n=20, d_k=4, d_v=3),
+            "length_130": with_growing_keys(make_call(m=130, n=133, d_k=4, d_v=3)),
             "scale": replace(example, scale=0.25),
             "large_scores": with_shifted_scores(square),
             "causal": make_causal(square),
-            "causal_blocks": make_causal(make_call(m=64, n=64, d_k=4, d_v=3)),
+            "causal_blocks": causal_blocks,
+            "large_scores_causal": with_shifted_scores(causal_blocks),
             "causal_fewer_queries": make_causal(more_keys),
             "causal_one_query": make_causal(one_query),
             "causal_more_queries": make_causal(more_queries),
@@ -302,6 +318,7 @@ def cases_within(limits: Limits) -> tuple[Case, ...]:
             "gradients": differentiated,
             "gradients_causal": make_causal(make_call(m=4, n=4, d_k=3, d_v=3, b=2, h=2)),
             "gradients_mask": with_mask(differentiated, start=4),
+            "gradients_softcap": replace(differentiated, softcap=2.0),
             "gradients_hidden_row": with_hidden_row(differentiated),
             "gradients_grouped": make_call(m=3, n=4, d_k=3, d_v=2, b=1, h=4, group_size=2),
             "gradients_strides": differentiated,
@@ -310,7 +327,7 @@ def cases_within(limits: Limits) -> tuple[Case, ...]:
                 for width, heads in ((64, 12), (128, 1))
                 if limits.round_width(width) in (limits.widths or (width,))
             },
-            "length_600": make_call(m=2, n=600, d_k=4, d_v=3),
+            "length_600": with_growing_keys(make_call(m=2, n=600, d_k=4, d_v=3)),
             "causal_520": make_causal(make_call(m=520, n=520, d_k=4, d_v=3)),
             "float16_range": with_huge_scores(make_call(m=4, n=4, d_k=16, d_v=16)),
         }
@@ -370,6 +387,7 @@ def padding_calls(batch: Call) -> dict[str, Call]:
     padded = replace(batch, mask=is_token[:, None, None, :])
     return {
         "padding": padded,
+        "padding_again": replace(padded, mask=is_token[::-1, None, None, :]),
         "left_padding": replace(batch, mask=is_token[:, None, None, ::-1]),
         "padding_causal": make_causal(padded),
         "padding_window": replace(padded, window=(2, 1)),
@@ -469,6 +487,7 @@ def layer_cases(layer: LayerCall | None = None) -> tuple[Case, ...]:
         "layer_causal": replace(layer, is_causal=True),
         "layer_mask": masked,
         "layer_padding": padded,
+        "layer_padding_again": replace(padded, mask=padding[::-1]),
         "layer_padding_causal": replace(padded, is_causal=True),
         "layer_float32": layer,
         **{

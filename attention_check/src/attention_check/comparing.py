@@ -90,6 +90,8 @@ def coarser_precision(case: Case, outcome: Outcome, interface: Interface) -> str
     Return None if there is none. For a 16-bit dtype, all numbers of the result must also be
     representable in it, because its rounding errors are as large as the effect of some mistakes.
     """
+    if case.compares_gradients:
+        return None
     bits = SIGNIFICAND_BITS[effective_dtype(case, interface)]
     significands, _ = np.frexp(outcome.results["output"])  # from 1/2 to 1
     for dtype, coarser_bits in SIGNIFICAND_BITS.items():

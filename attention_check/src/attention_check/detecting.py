@@ -55,27 +55,43 @@ def detect(worker: Worker, described: Interface) -> Interface:
         if fitting_attempts:
             fitting_attempts = with_causality(worker, fitting_attempts)
             best = min(fitting_attempts, key=rank)
-            if best.interface.layer and best.interface.layer.norms and rank(best) == 2:
-                raise LoadError(
-                    f"{worker.target} has a norm, and neither a norm of its inputs nor one after "
-                    "them gives its output; check the attention without it"
-                )
+            if described.is_backward:
+                mask = worker.settings.mask or described.stated_mask or "keep"
+                return replace(best.interface, mask=mask if "mask" in described.names else None)
             best = best._replace(interface=without_refused_names(worker, best.interface))
+            other = None
             if rank(best) and best.interface.layout == described.stated_layout:
                 other = layout_that_is_right(worker, best.interface)
                 best = best._replace(interface=replace(best.interface, right_layout=other))
+            layer = best.interface.layer
+            variant = "a norm" if layer and layer.norms else described.variant
+            if variant and rank(best) == 2 and other is None:
+                raise LoadError(
+                    f"{worker.target} differs from plain attention, and its code has {variant}; "
+                    "check the attention without it"
+                )
             best = best._replace(interface=with_precision(best))
-            return detect_masks(worker, best)
+            return with_kind_of_window(worker, detect_masks(worker, best))
         failed_attempts += attempts
     raise LoadError(describe_failed_attempts(worker.target, failed_attempts))
+
+
+def with_kind_of_window(worker: Worker, interface: Interface) -> Interface:
+    """Return the interface, with a window of one number if the function takes no two."""
+    if "window" not in interface.names or interface.is_required("window"):
+        return interface
+    case = case_named("window_causal", interface)
+    takes_number = bool(worker.run(case, interface).failure)
+    trial = replace(interface, takes_window_number=takes_number)
+    return interface if worker.run(case, trial).failure else trial
 
 
 def layout_that_is_right(worker: Worker, interface: Interface) -> str | None:
     """Return another layout with as many axes in which a function is right, if there is one."""
     layouts = calling.LAYER_LAYOUTS if interface.is_layer else calling.LAYOUTS
-    for layout in layouts:
+    for layout, layer in itertools.product(layouts, interface.layers or (interface.layer,)):
         if len(layout) == len(interface.layout) and layout != interface.layout:
-            attempt = attempt_call(worker, replace(interface, layout=layout))
+            attempt = attempt_call(worker, replace(interface, layout=layout, layer=layer))
             if not attempt.problem and rank(attempt) == 0:
                 return layout
     return None
@@ -83,7 +99,9 @@ def layout_that_is_right(worker: Worker, interface: Interface) -> str | None:
 
 def attempt_call(worker: Worker, interface: Interface) -> Attempt:
     """Call the function with an interface, on a case that has all axes of the layout."""
-    if interface.is_layer:
+    if interface.is_backward:
+        case = case_named("gradients", interface)
+    elif interface.is_layer:
         case = case_named("layer", interface)
     elif interface.layout == "nd":
         case = case_named("distinct_sizes", interface)
@@ -107,7 +125,8 @@ def describe_failed_attempts(target: str, attempts: list[Attempt]) -> str:
     """Describe why a function cannot be called, with the layouts in which each problem occurs."""
     layouts_by_problem: dict[str, list[str]] = {}
     for attempt in attempts:
-        if attempt.interface.limits == NO_LIMITS:  # such attempts came first
+        # Without limits, as the first attempts were, and not in bfloat16, which NumPy may lack.
+        if attempt.interface.limits == NO_LIMITS and attempt.interface.dtype != "bfloat16":
             layout = attempt.interface.layout
             layouts = layouts_by_problem.setdefault(attempt.problem, [])
             if layout not in layouts:
@@ -150,17 +169,20 @@ def interfaces_to_try(interface: Interface, settings: Settings) -> Iterator[list
     elif interface.stated_layout and interface.stated_layout in sum(layout_groups, ()):
         layout_groups = [(interface.stated_layout,), *layout_groups]
     variants = [interface]
+    if interface.is_backward and "is_causal" not in interface.names:
+        variants.append(replace(interface, is_always_causal=True))
     if interface.is_required("window"):
         variants = [
             replace(interface, takes_window_number=is_number) for is_number in (True, False)
         ]
     if interface.is_required("mask") and interface.mask is None:  # None may not do
         variants += [
-            replace(variant, mask=kind, needs_mask=True)
+            replace(variant, mask=kind, mask_axes=axes, needs_mask=True)
             for kind in calling.MASKS
+            for axes in (("bhmn", "bmn", "bn") if interface.is_layer else ("bhmn",))
             for variant in variants
         ]
-    is_packed = bool({"packed", "packed_key"} & interface.names.keys())
+    is_packed = not interface.is_layer and {"packed", "packed_key"} & interface.names.keys()
     for limits, library in itertools.product(limits_to_try, interface.libraries):
         dtypes = ("float32",) if library == "jax" else tuple(SIGNIFICAND_BITS)
         for layouts, dtype in itertools.product(layout_groups, dtypes):
@@ -200,8 +222,12 @@ def cases_for(interface: Interface) -> list[Case]:
         found = tuple(case for case in found if case.name != "layer_padding_causal")
     if interface.is_always_causal or "module" in interface.names:
         found = tuple(with_convention(case, "mask_replaces_causal") for case in found)
+    if interface.takes_window_number:
+        found = tuple(with_convention(case, "window_before_itself") for case in found)
     if interface.scale is not None:
         found = tuple(with_default_scale(case, interface.scale) for case in found)
+    if interface.is_backward:
+        found = tuple(case for case in found if case.compares_gradients)
     bits = SIGNIFICAND_BITS[interface.dtype]
     return [case for case in found if case.dtype is None or SIGNIFICAND_BITS[case.dtype] <= bits]
 
@@ -232,8 +258,10 @@ def without_axis(case: Case, axis: str) -> Case:
 def with_convention(case: Case, name: str) -> Case:
     """Return a case to which a convention may apply, if it has both masks."""
     call = case.call
-    has_mask = call.mask is not None or (isinstance(call, Call) and call.bias is not None)
-    if not (has_mask and call.is_causal):
+    is_plain = isinstance(call, Call)
+    has_mask = call.mask is not None or (is_plain and call.bias is not None)
+    applies = is_plain and call.window if name == "window_before_itself" else has_mask
+    if not (applies and call.is_causal):
         return case
     return replace(case, conventions=(*case.conventions, name))
 
@@ -265,7 +293,7 @@ def rank(attempt: Attempt) -> int:
 
 def is_right_in_some_precision(case: Case, outcome: Outcome, interface: Interface) -> bool:
     """Whether a result is right, or would be if it was computed in a coarser dtype."""
-    if explains(case, outcome, (), interface):
+    if explains(case, outcome, (), interface) or comparing.is_right(case, outcome, interface):
         return True
     return comparing.coarser_precision(case, outcome, interface) is not None
 
@@ -298,7 +326,11 @@ def with_causality(worker: Worker, attempts: list[Attempt]) -> list[Attempt]:
     """
     first = attempts[0].interface
     has_argument = "is_causal" in without_refused_names(worker, first).names
-    if has_argument or any(explains(case, outcome, (), i) for case, outcome, i, _ in attempts):
+    if (
+        has_argument
+        or first.is_backward
+        or any(explains(case, outcome, (), i) for case, outcome, i, _ in attempts)
+    ):
         return attempts
     causal_attempts = []
     for case, outcome, interface, problem in attempts:
@@ -447,7 +479,7 @@ def detect_mask(worker: Worker, interface: Interface, explanations: list[Mistake
         for trial, mask_case, mask_outcome in returned:
             if any(comparing.explaining_mistakes(mask_case, mask_outcome, trial)):
                 return replace(trial, padding=interface.padding)
-        return replace(interface, mask=None)
+        return interface if interface.needs_mask else replace(interface, mask=None)
     if returned:
         return replace(returned[0][0], padding=interface.padding)
     return replace(interface, mask=kinds[0])
@@ -474,7 +506,10 @@ def cases_with_mask(interface: Interface) -> list[tuple[str, Case]]:
         shared = replace(case, call=replace(case.call, mask=case.call.mask[:1]))
         padding = padding_case(interface)
         return [("bhmn", case), ("bmn", case), ("mn", shared), ("bn", padding), ("hmn", case)]
-    mask_cases = [("bhmn", case_named("boolean_mask", interface))]
+    case = case_named("boolean_mask", interface)
+    mask_cases = [("bhmn", case)]
+    if len(interface.layout) == 4:
+        mask_cases += [("bmn", case), ("mn", case)]
     if "b" in interface.layout:
         mask_cases.append(("bn", padding_case(interface)))
     return mask_cases

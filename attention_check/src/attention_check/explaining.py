@@ -28,6 +28,8 @@ from attention_check.worker import Outcome, Worker
 
 # The search through pairs of mistakes is slow, so only so many cases get one.
 MAX_PAIR_SEARCHES = 2
+# A case with more scores is explained by the mistakes of earlier cases only, because that is slow.
+MOST_SCORES = 100_000
 
 
 @dataclass
@@ -61,9 +63,9 @@ class MistakeSearch:
         """Return the mistakes that explain a wrong case best; () if none explain it.
 
         A single mistake that explained an earlier case is taken at once. If rounding can make
-        mistakes look alike, nothing but the mistakes of earlier cases is considered. Otherwise the
-        catalogue is searched for single mistakes. If there are none, pairs that explained earlier
-        cases come first, and all pairs last. `rank` chooses among several.
+        mistakes look alike, or the case is large, only the mistakes of earlier cases count.
+        Otherwise the catalogue is searched for single mistakes. If there are none, pairs that
+        explained earlier cases come first, and all pairs last. `rank` chooses among several.
         """
         earlier = [
             mistakes for mistakes in self.earlier_explanations if self.explains(mistakes, case)
@@ -73,7 +75,8 @@ class MistakeSearch:
         is_finite = bool(np.isfinite(output).all())
         has_single_mistake = any(len(mistakes) == 1 for mistakes in earlier)
         is_rounded = case.dtype is not None and is_finite
-        if has_single_mistake or is_rounded:
+        is_large = output.size // output.shape[-1] * case.call.key.shape[-2] > MOST_SCORES
+        if has_single_mistake or is_rounded or is_large:
             return min(earlier, key=len, default=())  # the fewest mistakes
         candidates = list(explaining_mistakes(case, outcome, self.interface)) or earlier
         # Too many pairs would explain an output with NaN or infinity.
@@ -160,7 +163,8 @@ def gradient_hints(case: Case, outcome: Outcome, interface: Interface) -> list[s
     expected = case.expected()
     tolerance = 100 * case.tolerance(effective_dtype(case, interface))
     for mistake, reason in recipe.GRADIENT_MISTAKES.items():
-        wrong = recipe.gradients(case.call, output_gradient(case.call), mistake)
+        with np.errstate(all="ignore"):  # a row that sees no key
+            wrong = recipe.gradients(case.call, output_gradient(case.call), mistake)
         if all(np.abs(outcome.results[name] - wrong[name]).max() <= tolerance for name in wrong):
             return [reason]
     hints = []
@@ -171,7 +175,7 @@ def gradient_hints(case: Case, outcome: Outcome, interface: Interface) -> list[s
             right.append(name)
             continue
         factor = float((actual * expected[name]).sum() / (expected[name] ** 2).sum())
-        wrong_heads = np.flatnonzero((errors > tolerance).any(axis=(0, 2, 3)))
+        wrong_heads = np.flatnonzero((~(errors <= tolerance)).any(axis=(0, 2, 3)))
         if np.allclose(actual, factor * expected[name], atol=tolerance):
             of_scale = abs(factor * recipe.effective_scale(case.call) - 1) < 1e-3
             cause = ": the scale is missing" if of_scale else ", so look at what multiplies it"
@@ -244,6 +248,8 @@ def describe_wrong_weights(
         row = tuple(np.argwhere(is_zero_row)[0])
         position = calling.index_in_layout((*row, 0), layout)[:-1]
         return f"rows of its output are zero, the first at {position}"
+    if are_right_in_blocks(weights, expected_weights):
+        return "its weights are right among neighbouring keys, so look at how blocks are merged"
     sums = weights.sum(axis=-1)
     wrong_queries = np.argwhere(np.abs(sums - expected_weights.sum(axis=-1)) > tolerance)
     if len(wrong_queries):
@@ -264,6 +270,14 @@ def describe_wrong_weights(
     problem = scores_problem(weights, expected_scores, ~is_hidden)
     position = calling.index_in_layout(worst_index, layout)
     return f"its weights are wrong, the worst at {position}: {problem}"
+
+
+def are_right_in_blocks(weights: Array, expected: Array) -> bool:
+    """Whether in each row a few factors, each of neighbouring keys, separate right from wrong."""
+    with np.errstate(all="ignore"):
+        factors = np.where(expected > 0, weights / expected, np.nan)
+    steps = np.abs(np.diff(factors, axis=-1)) > 1e-6 * np.abs(factors[..., 1:])
+    return bool((factors > 0).all() and 0 < steps.sum(axis=-1).max() <= 2)
 
 
 def scores_problem(weights: Array, masked_scores: Array, is_visible: Array) -> str:

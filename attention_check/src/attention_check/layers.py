@@ -17,7 +17,7 @@ from attention_check.tables import names_of
 
 # Parts of a submodule's name that do not tell which projection it is: `q_proj` and `to_q` are Q.
 COMMON_AFFIXES = re.compile(
-    r"proj(ection)?s?|linears?|lin|layer|dense|weights?|kernel|^fc|^to|^w|[\d._]"
+    r"proj(ection)?s?|linears?|lin|layer|net|dense|weights?|kernel|^fc|^to|^w|[\d._]"
 )
 # The letters of the projections in a submodule, by its name without the common affixes.
 PROJECTIONS = {
@@ -117,17 +117,18 @@ def read_layer(module: Any, scale: float | None) -> tuple[LayerCall, ...]:
         zeros = np.zeros((1, calls[0].weights["K"].shape[1]))
         extra_rows = {k: np.concatenate([extra_rows.get(k, zeros[:0]), zeros]) for k in "KV"}
     calls = [rotated for call in calls for rotated in with_rotations(module, call)]
-    # A norm of the layer is one of its inputs, or of its output, to which the inputs are added.
-    places = ("x", "out") if "x" in norms else ("x",)
+    # A norm of the layer is one of its inputs, which may be added to its output before or after.
+    places = (("x", False), ("out", True), ("x", True)) if "x" in norms else (("x", False),)
     return tuple(
         replace(
             call,
             norms={place if name == "x" else name: norm for name, norm in norms.items()},
+            is_residual=is_residual,
             extra_rows=extra_rows,
             default_scale=scale,
         )
         for call in calls
-        for place in places
+        for place, is_residual in places
     )
 
 
@@ -215,8 +216,9 @@ def parameters_of(module: Any, path: str = "") -> Iterator[Parameter]:
             owner_path = full_name.rpartition(".")[0]
             owner = module.get_submodule(owner_path)
             parent, _, index = owner_path.rpartition(".")
-            if index in ("0", "1", "2", "3") and len(module.get_submodule(parent)._modules) == 4:
-                path = "qkvo"[int(index)]  # four in a list, as in the Annotated Transformer
+            siblings = module.get_submodule(parent)
+            if type(siblings).__name__ == "ModuleList" and len(siblings) in (3, 4):
+                path = "qkvo"[int(index)]  # in a list, as in the Annotated Transformer
             array = to_numpy(parameter)
             is_transposed = (
                 name == "weight" and array.ndim == 2 and type(owner).__name__ != "Conv1D"
@@ -288,7 +290,7 @@ def head_counts(module: Any, projections: dict[str, Array], width: int | None) -
         for owner in owners:
             head_width = getattr(owner, name, None)
             if isinstance(head_width, int) and head_width > 0 and width % head_width == 0:
-                yield width // head_width
+                yield from {width // head_width: 0, head_width: 0}  # or it is the number of heads
                 return
     yield from (count for count in range(1, width + 1) if width % count == 0)
 

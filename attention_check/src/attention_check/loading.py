@@ -129,6 +129,7 @@ def describe(function: Callable[..., Any], settings: Settings) -> Interface:
         are_assumed=are_assumed,
         stated_layout=stated.layout(text),
         stated_mask=stated.mask(text),
+        variant=stated.variant(function),
         layers=layers,
         layer=layers[0] if layers else None,
         scale=settings.scale,
@@ -188,7 +189,12 @@ def infer_names(parameters: Mapping[str, inspect.Parameter], settings: Settings)
     if "mask" in names and settings.mask not in ("keep", "hide", "ones"):
         names.setdefault("bias", names["mask"])
     if not {*INPUTS, "x", "packed", "packed_key"} & names.keys():
-        names |= dict(zip(INPUTS, parameters, strict=False))
+        arrays = (  # an argument with a number as its default holds none
+            name
+            for name, parameter in parameters.items()
+            if name not in names.values() and not isinstance(parameter.default, int | float)
+        )
+        names |= dict(zip(INPUTS, arrays, strict=False))
     return names
 
 

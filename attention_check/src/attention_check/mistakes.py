@@ -441,6 +441,9 @@ CONVENTION_CHANGES: dict[str, StepFunctions] = {
             call.distance - (call.key.shape[-2] - call.query.shape[-2]), *call.window_limits
         )
     },
+    "window_before_itself": {
+        "window": lambda call: recipe.is_in_window(call.distance, call.window[0] + 1, 0)
+    },
     "mask_replaces_causal": CHANGES["mask_replaces_causal"],
     "causal_not_for_one_query": {
         "causal": lambda call: (

@@ -9,7 +9,7 @@ one of them it gives the right numbers of a common layout.
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,10 @@ BASE = 10000.0
 OTHER_BASES = (1000.0, 100.0, 100000.0, 10.0, 2.0, math.e, 1e6, 500000.0)
 SIZES = {"b": 2, "h": 3, "n": 5, "d": 8}
 LENGTH, WIDTH = SIZES["n"], SIZES["d"]
+SHIFT = 2  # positions between the beginnings of two sequences
+# The first position and the dtype of a rotation's calls. In bfloat16, 301 is not exact.
+STARTS = ((0, "float32"), (3, "float32"), (301, "float32"), (301, "bfloat16"))
+TOLERANCES = {"float32": 1e-4, "bfloat16": 0.06}
 # The axes of rotated rows that are tried.
 LAYOUTS = ("bhnd", "bnhd", "bnd", "nbd", "nhd", "nd")
 # What mistakes add to the positions, and what they multiply the exponents of the base by.
@@ -54,6 +58,8 @@ class PositionCall:
         width: the number of features.
         rotated: how many features are rotated, the first ones.
         has_keys: whether a rotation takes queries and keys.
+        is_shifted: whether each sequence begins `SHIFT` positions after the one before.
+        dtype: that of the rows.
     """
 
     kind: str
@@ -64,6 +70,8 @@ class PositionCall:
     rotated: int = WIDTH
     has_keys: bool = False
     base: float = BASE
+    is_shifted: bool = False
+    dtype: str = "float32"
 
 
 def kind_of(names: tuple[str, ...], defaults: Mapping[str, Any], is_module: bool) -> str:
@@ -111,7 +119,10 @@ def calls(
             rotated = width // 2
             arguments[lower["rotary_dim"]] = rotated
         arguments |= angles | given_base
-        yield PositionCall(kind, arguments, layout, start, width, rotated, has_keys, known_base)
+        is_shifted = any(n.lower() in POSITIONS and np.ndim(a) == 2 for n, a in angles.items())
+        yield PositionCall(
+            kind, arguments, layout, start, width, rotated, has_keys, known_base, is_shifted
+        )
 
 
 def angle_arguments(
@@ -136,7 +147,7 @@ def angle_arguments(
         offset = lower.get("offset", lower.get("start_pos"))
         if name:
             yield {name: positions}
-            yield {name: np.broadcast_to(positions, (SIZES["b"], LENGTH)).copy()}
+            yield {name: positions + SHIFT * np.arange(SIZES["b"])[:, None]}
         elif offset:
             yield {offset: start}
         elif not start:
@@ -205,6 +216,11 @@ def rotated_rows(
     call: PositionCall, rows: Array, pairs: str, change: str = "", base: float = BASE
 ) -> Array:
     """Return rows in the layout of a call, rotated, perhaps with a mistake."""
+    if call.is_shifted and "b" in call.layout and change != "positions_of_first_sequence":
+        b = call.layout.index("b")
+        calls = [replace(call, is_shifted=False, start=call.start + SHIFT * i) for i in (0, 1)]
+        parts = zip(calls, np.split(rows, 2, axis=b), strict=True)
+        return np.concatenate([rotated_rows(c, x, pairs, change, base) for c, x in parts], axis=b)
     axis = axis_of_positions(call.layout, change)
     moved = np.moveaxis(rows, axis, -2)
     width = call.width if change == "frequencies_of_whole_width" else call.rotated
@@ -269,7 +285,8 @@ def explanation(call: PositionCall, results: tuple[Array, ...]) -> str | None:
     """Return "" if results are right, the name of the mistake that gives them, or None."""
     for name, expected in expected_results(call, len(results)):
         if len(expected) == len(results) and all(
-            actual.size == array.size and np.allclose(actual.reshape(array.shape), array, atol=1e-4)
+            actual.size == array.size
+            and np.allclose(actual.reshape(array.shape), array, atol=TOLERANCES[call.dtype])
             for actual, array in zip(results, expected, strict=True)
         ):
             return name
@@ -283,13 +300,16 @@ def call_function(
     arguments = {}
     for name, value in call.arguments.items():
         if isinstance(value, np.ndarray):
-            kind = {"c": "complex64", "i": "int64"}.get(value.dtype.kind, "float32")
+            kind = {"c": "complex64", "i": "int64"}.get(value.dtype.kind, call.dtype)
             value = libraries.to_library_array(value, library, kind)
         arguments[name] = value
     returned = function(**arguments)
     items = returned if isinstance(returned, tuple | list) else [returned]
     results: list[Array] = []
     for item in items:
-        array = np.asarray(item.detach().cpu() if hasattr(item, "detach") else item)
+        if hasattr(item, "detach"):  # of PyTorch, whose bfloat16 NumPy does not know
+            item = item.detach().cpu()
+            item = item.float() if call.dtype == "bfloat16" else item
+        array = np.asarray(item)
         results += [array.real, array.imag] if array.dtype.kind == "c" else [array]
     return {str(i): array.astype(float) for i, array in enumerate(results)}

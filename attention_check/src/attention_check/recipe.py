@@ -92,6 +92,7 @@ class LayerCall:
             as a pair; None without rotary positions.
         norms: norms by what they norm: the inputs `x`, queries Q, keys K, or `out`, the sum of the
             output and the inputs.
+        is_residual: whether the inputs, before their norm, are added to the output.
         value: (b, n, d_model) inputs of the values; None if they are those of the keys.
         extra_rows: (rows, d_model) keys and values that every query sees, by K and V.
     """
@@ -107,6 +108,7 @@ class LayerCall:
     key_heads: int | None = None
     rotation: Array | None = None
     norms: dict[str, Norm] = field(default_factory=dict)
+    is_residual: bool = False
     value: Array | None = None
     extra_rows: dict[str, Array] = field(default_factory=dict)
 
@@ -155,6 +157,8 @@ def masked_scores(call: Call) -> Array:
 GRADIENT_MISTAKES = {
     "no row term": "it lacks the row term sum(P * dP) of the softmax",
     "no mask": "its weights are computed again without the mask",
+    "no mask beside sums": "its weights are computed again without the mask",
+    "no softcap": "it lacks the derivative of the softcap, 1 - tanh²",
     "detached": "the weights are detached, so that only the values have a gradient",
 }
 
@@ -165,10 +169,15 @@ def gradients(call: Call, upstream: Array, mistake: str = "") -> dict[str, Array
     if mistake == "no mask":
         shared = replace(shared, mask=None, is_causal=False)
     weights = softmax(masked_scores(shared))
+    weights_of_row_term = weights
+    if mistake == "no mask beside sums":
+        all_scores = masked_scores(replace(shared, mask=None, is_causal=False))
+        weights = np.exp(all_scores) / np.exp(masked_scores(shared)).sum(axis=-1, keepdims=True)
     of_weights = upstream @ shared.value.swapaxes(-1, -2)
-    row_term = (weights * of_weights).sum(axis=-1, keepdims=True) * (mistake != "no row term")
+    row_term = (weights_of_row_term * of_weights).sum(axis=-1, keepdims=True)
+    row_term *= mistake != "no row term"
     of_scores = weights * (of_weights - row_term) * (mistake != "detached")
-    if call.softcap:
+    if call.softcap and mistake != "no softcap":
         products = shared.query @ shared.key.swapaxes(-1, -2) * effective_scale(call)
         of_scores = of_scores / np.cosh(products / call.softcap) ** 2
     of_scores = of_scores * effective_scale(call)
@@ -222,7 +231,9 @@ def attend_in_heads(call: LayerCall, changes: StepFunctions | None = None) -> Ar
         split_call = with_extra_rows(split_call, call.extra_rows)
     merged = steps["merge"](attend(split_call, changes))
     output = steps["project_out"](merged, project) if "O" in call.weights else merged
-    return call.norms["out"](output + call.query) if "out" in call.norms else output
+    if "out" in call.norms or call.is_residual:
+        output = output + call.query
+    return call.norms["out"](output) if "out" in call.norms else output
 
 
 def direction(call: LayerCall) -> Array:

@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -115,7 +116,9 @@ def format_report(report: Report, verbose: bool = False) -> str:
     elif lacking:
         lines.append(f"not asked: {', '.join(lacking)} (--verbose says why)")
     if report.unasked:
-        lines.append(f"not asked: its arguments {', '.join(report.unasked)}")
+        asks_cache = any(re.search("cache|past", name.lower()) for name in report.unasked)
+        hint = " (check_cache asks for a cache)" if asks_cache else ""
+        lines.append(f"not asked: its arguments {', '.join(report.unasked)}{hint}")
     return "\n".join([*lines, totals(report)])
 
 

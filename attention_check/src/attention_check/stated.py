@@ -18,9 +18,26 @@ KEEPS = r"keep|kept|attend|token|tak\w+ part|visible|valid|allow|real|look|inclu
 HIDES = r"mask|hid|pad|ignor|block|exclu|drop|disallow|forbid|remov|not (be )?attend|\bnot\b|ban"
 # What is said of True or 1: `True = visible`, `ones mark padding`, `1 for real tokens`.
 TRUTH = (
-    r"(?:\btrue\b|\b1(?:\.0)?\b|\bones?\b|\bnon-?zero\b)((?:\s*(?:=|:|->)|\s+(?:means?|marks?|is|are"
+    r"(?<![-.\w])(?:true\b|\b1(?:\.0)?\b|\bones?\b|\bnon-?zero\b)((?:\s*(?:=|:|->)|\s+(?:means?|marks?|is|are"
     r"|for|where|at|if|indicates?|keeps?|hides?|lets|takes?|masks?))[^.;,\n)]{0,45})"
 )
+
+
+# What makes attention another than the plain one, as code names it.
+VARIANTS = (
+    r"alibi|slopes|rel(?:ative)?_?pos\w*|rel(?:ative)?_bias|position_bias|neighbou?rhood|dilat\w+"
+    r"|sinks|qk_?norm|layer_?norm|rms_?norm|l2_?norm|sigmoid"
+)
+
+
+def variant(function: Any) -> str:
+    """Return the word in a function's or layer's code that names a variant of attention, or ""."""
+    try:
+        source = inspect.getsource(function if inspect.isroutine(function) else type(function))
+    except (OSError, TypeError):
+        return ""
+    found = re.search(VARIANTS, source.lower())
+    return found[0] if found else ""
 
 
 def text_of(function: Any) -> str:

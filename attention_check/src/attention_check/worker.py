@@ -48,7 +48,8 @@ class Outcome:
             the error, `raised` if other code did, `died` if it gave no answer.
         traceback: the lines of the traceback that are in the function's own code.
         has_own_backward: whether a backward pass of its own gave the gradients.
-        problems: what is wrong apart from the numbers: changed inputs, another dtype or device.
+        problems: what is wrong apart from the numbers: changed inputs.
+        mismatch: in what the dtype or the device of the output differs from the input's.
         item: the index, key or attribute of the output in what was returned.
     """
 
@@ -57,6 +58,7 @@ class Outcome:
     kind: str = ""
     traceback: str = ""
     problems: tuple[str, ...] = ()
+    mismatch: str = ""
     has_own_backward: bool = False
     item: Any = None
 
@@ -274,11 +276,12 @@ def call_function(function: Callable[..., Any], case: Case, interface: Interface
     ]
     output, item = find_output(returned, case, interface)
     problems = [f"it changes its input {', '.join(changed_names)}"] if changed_names else []
+    mismatch = ""
     if library == "torch":  # and not NumPy, which itself widens, for example by np.float64
-        problems += dtype_or_device_mismatches(output, arguments[input_names[0]])
+        mismatch = dtype_or_device_mismatch(output, arguments[input_names[0]])
     axes = calling.LAYER_AXES if interface.is_layer else calling.AXES
     result = calling.from_layout(libraries.to_numpy(output), interface.output_layout, axes)
-    return Outcome({"output": result}, problems=tuple(problems), item=item)
+    return Outcome({"output": result}, problems=tuple(problems), mismatch=mismatch, item=item)
 
 
 def converted_layer(layer: Any, dtype: str) -> Any:
@@ -293,17 +296,16 @@ def converted_layer(layer: Any, dtype: str) -> Any:
     return getattr(owner, layer.__name__) if inspect.ismethod(layer) else owner
 
 
-def dtype_or_device_mismatches(output: Any, argument: Any) -> list[str]:
+def dtype_or_device_mismatch(output: Any, argument: Any) -> str:
     """Describe in what the dtype or the device of an output differs from an argument's."""
-    mismatches = []
     for attribute in ("dtype", "device"):
         expected, actual = (
             str(getattr(array, attribute, "")).removeprefix("torch.")
             for array in (argument, output)
         )
         if actual != expected:
-            mismatches.append(f"its result has {attribute} {actual}; expected {expected}")
-    return mismatches
+            return f"its result has {attribute} {actual}; expected {expected}"
+    return ""
 
 
 def call_by_position(
@@ -375,6 +377,18 @@ def gradients(
     library = interface.library
     if interface.stack_axis is not None:
         raise UnsupportedError("its arguments hold more than one array")
+    axes = calling.LAYER_AXES if interface.is_layer else calling.AXES
+    if interface.is_backward:
+        returned = call_by_position(function, arguments, interface)
+        if not isinstance(returned, tuple | list) or len(returned) != len(loading.INPUTS):
+            raise UnsupportedError(
+                f"it returns {type_name(returned)}; expected the gradients of query, key and value"
+            )
+        arrays = [
+            calling.from_layout(libraries.to_numpy(array), interface.layout, axes)
+            for array in returned
+        ]
+        return Outcome(dict(zip(loading.INPUTS, arrays, strict=True)))
     inputs = ("query", "key", "value", "x") if interface.is_layer else ("query", "key", "value")
     their_names = {name: interface.names[name] for name in inputs if name in interface.names}
     their_names = {ours: name for ours, name in their_names.items() if name in arguments}
@@ -393,7 +407,6 @@ def gradients(
     results = libraries.gradients(
         library, compute_output, arguments, list(their_names.values()), upstream
     )
-    axes = calling.LAYER_AXES if interface.is_layer else calling.AXES
     by_name = {
         ours: calling.from_layout(libraries.to_numpy(results[theirs]), interface.layout, axes)
         for ours, theirs in their_names.items()
