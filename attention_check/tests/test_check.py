@@ -18,7 +18,6 @@ from attention_check.mistakes import CONVENTIONS, MISTAKES, mistake_named
 from attention_check.recipe import Call, LayerCall, attend, attend_in_heads
 from attention_check.report import format_report
 from attention_check.worker import InProcessWorker
-from functions import unusual_numpy
 
 CORRECT_SOURCE = """
     import numpy as np
@@ -205,22 +204,6 @@ def test_unknown_mistake_is_traced_to_its_first_wrong_step(changes, reason):
     assert reason in reasons(report)["square"]
 
 
-def test_float32_attention_is_judged_at_float32_precision():
-    def attention(query, key, value):
-        arrays = (array.astype(np.float32) for array in (query, key, value))
-        return attention_with()(*arrays).astype(np.float32)
-
-    report = check_in_process(attention)
-    assert report.interface.precision == "float32"
-    assert report.is_correct
-
-
-@pytest.mark.thorough
-def test_rounding_only_the_weights_to_float16_is_wrong():
-    rounding = {"after_softmax": lambda weights, visible: weights.astype(np.float16)}
-    assert not check_in_process(attention_with(rounding)).is_correct
-
-
 def test_state_kept_between_calls_is_reported(write_target, capsys):
     source = """
         scales = {}
@@ -261,27 +244,6 @@ def test_convention_is_on_purpose(name, case):
     report = check_in_process(attention_with(CONVENTIONS[name].changes))
     assert report.is_correct
     assert statuses(report)[case] == "on purpose"
-
-
-def test_inverted_mask_is_detected_and_used_in_other_cases():
-    report = check_in_process(attention_with(CONVENTIONS["true_hides"].changes))
-    assert report.interface.mask == "hide"
-    assert report.is_correct
-    assert statuses(report)["fully_masked_row"] == "ok"
-    assert "mask: True hides" in format_report(report)
-
-
-@pytest.mark.thorough
-def test_adding_one_where_a_boolean_mask_is_false_is_wrong():
-    def attention(query, key, value, attn_mask=None):
-        if attn_mask is not None and attn_mask.dtype == bool:
-            attn_mask = 1.0 - attn_mask
-        return attention_with()(query, key, value, bias=attn_mask)
-
-    report = check_in_process(attention)
-    assert report.interface.mask == "keep"
-    assert statuses(report)["boolean_mask"] == "wrong"
-    assert statuses(report)["float_mask"] == "ok"
 
 
 def test_check_command_reports_a_mistake_and_the_library_as_json(write_target, capsys):
@@ -400,11 +362,6 @@ def status_of(arguments):
         return exit.code
 
 
-def test_missing_library_is_refused():
-    with pytest.raises(LoadError, match="missing_library is not installed for"):
-        loading.describe(lambda q, k, v: None, Settings(library="missing_library"))
-
-
 @pytest.mark.parametrize(
     ("signature", "arguments", "options"),
     [
@@ -423,13 +380,6 @@ def test_arguments_are_matched_in_any_order(
     wrapper = f"\ndef wrapper({signature}): return attention({arguments})\n"
     target = write_target(CORRECT_SOURCE, wrapper, function="wrapper")
     assert main([target, *options]) == 0
-
-
-def test_float_masks_are_not_supported_where_ones_and_zeros_are_expected():
-    report = check_in_process(unusual_numpy.ones_and_zeros)
-    assert report.is_correct
-    assert statuses(report)["infinite_mask"] == "not supported"
-    assert "its masks are boolean" in reasons(report)["infinite_mask"]
 
 
 def test_error_in_several_cases_is_reported_once(in_process, write_target, capsys):

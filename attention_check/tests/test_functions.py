@@ -6,7 +6,7 @@ import pytest
 from attention_check import checking
 from attention_check.libraries import LoadError
 from faults import assert_faults_are_reported, functions_of
-from functions import faulty_numpy, softmax, unusual_numpy
+from functions import faulty_numpy, scaled_scores, softmax, unusual_numpy
 
 FAULTY, UNUSUAL = functions_of(faulty_numpy), functions_of(unusual_numpy)
 
@@ -30,3 +30,12 @@ def test_query_without_an_axis_of_positions_is_refused():
 
     with pytest.raises(LoadError, match="cannot be called"):
         checking.check(attention_of_one_query)
+
+
+def test_attention_with_biases_of_its_own_is_refused():
+    def attention(q, k, v):
+        alibi = -0.5 * np.abs(np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None])
+        return softmax(scaled_scores(q, k) + alibi) @ v
+
+    with pytest.raises(LoadError, match="its code has alibi"):
+        checking.check(attention)

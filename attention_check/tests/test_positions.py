@@ -100,3 +100,15 @@ def test_unknown_table_is_located():
     (verdict,) = report_on(sinusoidal_encoding).verdicts
     assert verdict.status == "wrong"
     assert verdict.reason.startswith("its output at [")
+
+
+@pytest.mark.parametrize("is_of_each_sequence", [True, False])
+def test_positions_are_those_of_each_sequence(is_of_each_sequence):
+    def apply_rope(x, position_ids):
+        starts = position_ids[:, 0] if is_of_each_sequence else [position_ids[0, 0]] * len(x)
+        rows = zip(x, starts, strict=True)
+        return np.concatenate([rotate_positions(r[None], s, "halves", "") for r, s in rows])
+
+    verdicts = report_on(apply_rope).verdicts
+    names = {mistake.name for verdict in verdicts for mistake in verdict.mistakes}
+    assert names == (set() if is_of_each_sequence else {"positions_of_first_sequence"})

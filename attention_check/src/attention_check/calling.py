@@ -198,11 +198,13 @@ def translate_arguments(call: Call | LayerCall, interface: Interface) -> dict[st
             raise UnsupportedError(
                 f"it has no argument recognised as {name}; if there is one, pass --names {name}=..."
             )
-    without_dropout = {
+    without_dropout: dict[str, Any] = {
         name: value
         for name, value in WITHOUT_DROPOUT.items()
         if isinstance(interface.defaults.get(name), int | float)  # and not None, or a module
     }
+    if "dropout" in interface.parameters and "dropout" not in interface.defaults:
+        without_dropout["dropout"] = None  # instead of a module
     named = {names[name]: value for name, value in arguments.items()}
     return without_dropout | required_sizes(call, interface) | named
 
@@ -210,14 +212,16 @@ def translate_arguments(call: Call | LayerCall, interface: Interface) -> dict[st
 def required_sizes(call: Call | LayerCall, interface: Interface) -> dict[str, int]:
     """Return the required arguments that repeat a size of the arrays, by the function's names."""
     if isinstance(call, LayerCall):
-        return {}
-    sizes = dict(zip("bhmdkn", (*call.query.shape, *call.key.shape[1:3]), strict=True))
+        counts = (len(call.query), call.heads, call.key_heads or call.heads)
+        sizes = dict(zip("bhkmn", (*counts, call.query.shape[1], call.key.shape[1]), strict=True))
+    else:
+        sizes = dict(zip("bhmdkn", (*call.query.shape, *call.key.shape[1:3]), strict=True))
     required = [name for name in interface.parameters if name not in interface.defaults]
     return {
         name: sizes[letter]
         for name in required
         for letter, names in SIZES.items()
-        if name.lower() in names and name not in interface.names.values()
+        if letter in sizes and name.lower() in names and name not in interface.names.values()
     }
 
 
@@ -253,6 +257,8 @@ def attention_arguments(call: Call, interface: Interface) -> dict[str, Any]:
     arguments |= option_arguments(call, interface)
     if interface.is_backward:
         arguments["upstream"] = to_layout(output_gradient(call), interface.output_layout)
+    if interface.is_required("sinks"):
+        arguments["sinks"] = np.full(call.query.shape[1], -np.inf)  # no weight
     if interface.is_required("module"):  # as in the package transformers
         group_size = call.query.shape[1] // call.key.shape[1]
         arguments["module"] = SimpleNamespace(

@@ -409,8 +409,6 @@ def option_calls(example: Call, square: Call, grouped: Call) -> dict[str, Call]:
         "grouped_heads_causal": make_causal(grouped),
         "grouped_heads_padding": replace(grouped, mask=irregular_mask(b, 1, 1, n, start=7)),
         "grouped_heads_mask": replace(grouped, mask=irregular_mask(b, h, m, n, start=7)),
-        "grouped_heads_float_mask": replace(grouped, bias=irregular_array(b, h, m, n, start=6)),
-        "grouped_heads_window": replace(grouped, window=(1, 2)),
         "window": replace(square, window=(1, 2)),
         "window_of_one": replace(square, window=(0, 0)),
         "window_before": replace(square, window=(1, None)),

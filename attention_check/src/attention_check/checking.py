@@ -33,8 +33,6 @@ COMBINED_FEATURES = {
     "grouped_heads_causal": {"grouped_heads"},
     "grouped_heads_padding": {"grouped_heads"},
     "grouped_heads_mask": {"grouped_heads", "mask_per_head"},
-    "grouped_heads_float_mask": {"grouped_heads", "float_mask_per_head"},
-    "grouped_heads_window": {"grouped_heads", "window"},
 }
 POSITION_ASPECTS = {
     "table": "sines and cosines of positions",
@@ -341,7 +339,7 @@ def is_bug(
         return False
     if case.compares_gradients and "does not require grad" in outcome.failure:
         return False
-    if case.name == "grouped_heads" and "grouped" not in interface.names:
+    if case.name in ("grouped_heads", "gradients_grouped") and "grouped" not in interface.names:
         return False
     if COMBINED_FEATURES.get(case.name, set()) & failed_cases:  # it lacks one of the features
         return False

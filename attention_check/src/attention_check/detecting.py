@@ -78,7 +78,7 @@ def detect(worker: Worker, described: Interface) -> Interface:
 
 def with_kind_of_window(worker: Worker, interface: Interface) -> Interface:
     """Return the interface, with a window of one number if the function takes no two."""
-    if "window" not in interface.names or interface.is_required("window"):
+    if "window" not in interface.names or interface.is_required("window") or interface.is_layer:
         return interface
     case = case_named("window_causal", interface)
     takes_number = bool(worker.run(case, interface).failure)
@@ -420,8 +420,9 @@ def detect_padding(worker: Worker, interface: Interface, explanations: list[Mist
     if "b" not in interface.layout:
         return interface
     name = interface.names["padding"].lower()
-    is_of_pytorch = name == "key_padding_mask" and interface.library == "torch"
-    stated = "hide" if is_of_pytorch and interface.is_layer else interface.stated_mask
+    is_module = interface.layer is not None and "O" in interface.layer.weights
+    is_of_pytorch = name == "key_padding_mask" and interface.library == "torch" and is_module
+    stated = "hide" if is_of_pytorch else interface.stated_mask
     kinds = kinds_of_mask(worker.settings.mask, stated)
     if interface.names["padding"].lower() in calling.LENGTHS:
         kinds = ("lengths",)

@@ -34,13 +34,6 @@ def forgets_rescaling(q, k, v):
     return output / total
 
 
-def raises_in_float32(q, k, v):
-    """Raises for float32. [TypeError]"""
-    if q.dtype != np.float64:
-        q = q + None
-    return softmax(scaled_scores(q, k)) @ v
-
-
 def causal_in_whole_blocks(q, k, v, causal=False):
     """Hides later blocks of 16 keys, and nothing in a query's own block. [a hidden key has a weight]"""
     scores = scaled_scores(q, k)
@@ -105,28 +98,52 @@ def mask_without_axis_of_groups(q, k, v, mask=None):
     return (weights @ (v[:, :, None] if grouped else v)).reshape(*q.shape[:-1], -1)
 
 
-def window_over_folded_groups(q, k, v, window=None):
-    """Folds a group into the rows, and counts the window over all of them. [grouped_heads_window]"""
-    scores = scaled_scores(q.reshape(*k.shape[:2], -1, q.shape[-1]), k)
-    if window is not None:
-        distance = np.arange(scores.shape[-1]) - np.arange(scores.shape[-2])[:, None]
-        left, right = (np.inf if limit is None else limit for limit in window)
-        scores = np.where((distance >= -left) & (distance <= right), scores, -np.inf)
-    return (softmax(scores) @ v).reshape(*q.shape[:-1], -1)
+def maximum_of_hidden_zeros(q, k, v, causal=False):
+    """Takes hidden scores for zeros in the maximum. [large_scores_causal]"""
+    scores = scaled_scores(q, k)
+    visible = np.tri(*scores.shape[-2:], dtype=bool) | (not causal)
+    scores = scores - np.where(visible, scores, 0).max(axis=-1, keepdims=True)
+    powers = np.where(visible, np.exp(scores), 0)
+    return powers / powers.sum(axis=-1, keepdims=True) @ v
 
 
-def bias_of_first_in_group(q, k, v, bias=None):
-    """Gives a group of heads the bias of its first one. [grouped_heads_float_mask]"""
-    heads = k.shape[1]
-    scores = scaled_scores(in_groups(q, heads), k[:, :, None])
-    if bias is not None:
-        bias = np.broadcast_to(bias, (*q.shape[:3], k.shape[2]))
-        scores = scores + bias[:, :: q.shape[1] // heads, None]
-    return (softmax(scores) @ v[:, :, None]).reshape(*q.shape[:-1], -1)
+def output_not_rescaled(q, k, v):
+    """Merges blocks of 64 keys, and rescales their sums but not their outputs. [length_130]"""
+    total, output, maximum = 0, 0, np.full((*q.shape[:-1], 1), -np.inf)
+    for start in range(0, k.shape[-2], 64):
+        scores = scaled_scores(q, k[..., start : start + 64, :])
+        new = np.maximum(maximum, scores.max(axis=-1, keepdims=True))
+        powers = np.exp(scores - new)
+        total = total * np.exp(maximum - new) + powers.sum(axis=-1, keepdims=True)
+        output = output + powers @ v[..., start : start + 64, :]
+        maximum = new
+    return output / total
 
 
-def bias_early_in_fewer_bits(q, k, v, bias=None):
-    """Adds the bias before the scale, unless in float64. [float32_float_mask]"""
-    if bias is not None and q.dtype != np.float64:
-        return softmax((q @ np.swapaxes(k, -1, -2) + bias) * q.shape[-1] ** -0.5) @ v
-    return softmax(scaled_scores(q, k) if bias is None else scaled_scores(q, k) + bias) @ v
+PADDING = {}
+
+
+def keeps_padding(q, k, v, padding_mask=None):
+    """Keeps the first padding mask of a shape. [padding_again]"""
+    scores = scaled_scores(q, k)
+    if padding_mask is not None:
+        kept = PADDING.setdefault(padding_mask.shape, padding_mask.copy())
+        scores = np.where(kept[:, None, None, :], scores, -np.inf)
+    return softmax(scores) @ v
+
+
+def window_beside_causal(q, k, v, window_size=None, causal=True):
+    """Hides what both the window and the causal mask hide. [a hidden key has a weight]"""
+    scores = scaled_scores(q, k)
+    distance = np.arange(k.shape[-2]) - np.arange(q.shape[-2])[:, None]
+    hidden = distance > 0 if causal else distance > np.inf
+    if window_size is not None:
+        hidden = hidden & (distance <= -window_size)
+    return softmax(np.where(hidden, -np.inf, scores)) @ v
+
+
+def backward_without_row_term(d_out, q, k, v):
+    """Forgets the sum over a row in the gradient of the softmax. [lacks the row term]"""
+    weights, scale = softmax(scaled_scores(q, k)), q.shape[-1] ** -0.5
+    of_scores = weights * (d_out @ np.swapaxes(v, -1, -2)) * scale
+    return of_scores @ k, np.swapaxes(of_scores, -1, -2) @ q, np.swapaxes(weights, -1, -2) @ d_out

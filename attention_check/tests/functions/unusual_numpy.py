@@ -1,6 +1,5 @@
 """Correct NumPy attention functions with unusual signatures, layouts, dtypes or limits."""
 
-from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
@@ -24,13 +23,6 @@ def only_16_bits(q, k, v):
 def only_float32(q, k, v):
     """Takes float32 only."""
     assert q.dtype == np.float32, "float32 only"
-    return softmax(scaled_scores(q, k)) @ v
-
-
-def head_sizes(q, k, v):
-    """Takes head sizes of 16, 32 and 64 only."""
-    assert q.shape[-1] in {16, 32, 64}
-    assert v.shape[-1] == q.shape[-1]
     return softmax(scaled_scores(q, k)) @ v
 
 
@@ -58,18 +50,6 @@ def as_dictionary(q, k, v):
     """Returns a dictionary that begins with the weights."""
     weights = softmax(scaled_scores(q, k))
     return {"weights": weights, "output": weights @ v}
-
-
-@dataclass
-class Result:
-    weights: np.ndarray
-    output: np.ndarray
-
-
-def as_dataclass(q, k, v):
-    """Returns a dataclass."""
-    weights = softmax(scaled_scores(q, k))
-    return Result(weights, weights @ v)
 
 
 def widened(q, k, v):
@@ -163,20 +143,6 @@ def packed_layer(x, W_qkv, W_o, b_q, b_k, b_v, b_o, n_head):
     return (softmax(scaled_scores(q, k)) @ v).swapaxes(1, 2).reshape(b, n, d) @ W_o + b_o
 
 
-class Attention:
-    """Is an object with `__call__`."""
-
-    def __init__(self, scale=None):
-        self.scale = scale
-
-    def __call__(self, query, key, value, mask=None):
-        scores = scaled_scores(query, key)
-        return softmax(scores if mask is None else np.where(mask, scores, -np.inf)) @ value
-
-
-object_with_call = Attention()
-
-
 def grouped_by_einsum(q, k, v):
     """Shares key heads by an axis of groups, without repeating them."""
     (b, m, h, d), heads = q.shape, k.shape[2]
@@ -254,3 +220,30 @@ def compares_mask_with_zero(q, k, v, mask=None):
     """Hides where the mask is 0, of any dtype."""
     scores = scaled_scores(q, k)
     return softmax(scores if mask is None else np.where(mask == 0, -np.inf, scores)) @ v
+
+
+def mask_of_each_sequence(q, k, v, mask=None):
+    """Takes (b, n, h, d), a mask (b, m, n), and nothing that broadcasts to it."""
+    scores = np.einsum("bmhd,bnhd->bhmn", q, k) * q.shape[-1] ** -0.5
+    if mask is not None:
+        assert mask.ndim == 3
+        scores = np.where(mask[:, None], scores, -np.inf)
+    return np.einsum("bhmn,bnhd->bmhd", softmax(scores), v)
+
+
+def sizes_required(q, k, v, d_k, causal):
+    """Requires a size, and as many queries as keys under a causal mask."""
+    scores = q @ np.swapaxes(k, -1, -2) / np.sqrt(d_k)
+    if causal:
+        scores = scores + np.where(np.tri(q.shape[-2], dtype=bool), 0, -np.inf)
+    return softmax(scores) @ v
+
+
+def backward(d_out, q, k, v, mask=None):
+    """Is a backward pass."""
+    scores = scaled_scores(q, k)
+    weights = softmax(scores if mask is None else np.where(mask, scores, -np.inf))
+    of_weights = d_out @ np.swapaxes(v, -1, -2)
+    row_term = (weights * of_weights).sum(axis=-1, keepdims=True)
+    of_scores = weights * (of_weights - row_term) * q.shape[-1] ** -0.5
+    return of_scores @ k, np.swapaxes(of_scores, -1, -2) @ q, np.swapaxes(weights, -1, -2) @ d_out
