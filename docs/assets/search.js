@@ -10,13 +10,23 @@ const INFLECTED = /^([a-z]{3,}?([a-z]))\2?(?:ing|e[ds]|(?<!s)s)$/;
 // Every page is about attention, so the word only distinguishes pages by its position in their titles.
 const UBIQUITOUS = "attention";
 
+// Words of at least this length are corrected.
+const SHORTEST_CORRECTED = 4;
+// How much more an occurrence in a title or among the keywords counts than one in a text.
+const TITLE_WEIGHT = 20;
+
 let setupMessage, latestQuery, loading;
+const occurrences = new Map(); // of each word in the documents, weighted
 let isReady = false;
 
 const loadWorker = async () => {
   const response = await fetch(documentsUrl);
   if (!response.ok) throw new Error(`${documentsUrl}: ${response.status}`);
   const { docs } = await response.json();
+  for (const { title, keywords, text } of docs) {
+    countWords(`${title} ${keywords}`, TITLE_WEIGHT);
+    countWords(text, 1);
+  }
   importScripts(themeWorker);
   send({ ...setupMessage, data: { ...setupMessage.data, docs } });
   // The theme's worker is set up in microtasks, so it is ready in the next task.
@@ -29,9 +39,35 @@ const loadWorker = async () => {
 const send = (data) => dispatchEvent(new MessageEvent("message", { data }));
 const sendLatestQuery = () => send({ ...latestQuery, data: simplify(latestQuery.data) });
 
+const wordsOf = (text) => text.toLowerCase().match(/[\p{L}\p{N}_]+(?:\.\p{N}+)*/gu) ?? [];
+const countWords = (text, weight) =>
+  wordsOf(text).forEach((word) => occurrences.set(word, (occurrences.get(word) ?? 0) + weight));
+
+// Whether a letter is missing, added, replaced or exchanged with the next one.
+const isOneEditAway = (word, other) => {
+  let i = 0;
+  while (i < word.length && word[i] === other[i]) i += 1;
+  const [rest, otherRest] = [word.slice(i), other.slice(i)];
+  const isExchanged = rest[0] === otherRest[1] && rest[1] === otherRest[0];
+  return (
+    rest.slice(1) === otherRest.slice(1) ||
+    rest.slice(1) === otherRest ||
+    rest === otherRest.slice(1) ||
+    (isExchanged && rest.slice(2) === otherRest.slice(2))
+  );
+};
+
+// Replace a word that begins no word of the documents by the most common one that is an edit away.
+const correct = (word) => {
+  const known = [...occurrences.keys()];
+  if (word.length < SHORTEST_CORRECTED || known.some((other) => other.startsWith(word))) return word;
+  const similar = known.filter((other) => isOneEditAway(word, other));
+  return similar.reduce((best, other) => (occurrences.get(other) > (occurrences.get(best) ?? 0) ? other : best), word);
+};
+
 // Remove what the theme would read as operators, and words that do not distinguish pages.
 const simplify = (query) => {
-  const words = query.toLowerCase().match(/[\p{L}\p{N}_]+(?:\.\p{N}+)*/gu) ?? [];
+  const words = wordsOf(query).map(correct);
   const distinctive = words.filter((word) => word !== UBIQUITOUS && self.lunr.stopWordFilter(word));
   return (distinctive.length ? distinctive : words).map(toTerm).join(" ");
 };
