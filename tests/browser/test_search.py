@@ -27,18 +27,18 @@ PAGES_FOUND = """
 """
 
 
-def test_common_queries_find_their_page_among_the_first_three(open_page):
-    """Two of the queries may miss their page."""
+def test_queries_find_a_page_that_answers_among_the_first_three(open_page):
+    """One in twenty queries may miss it."""
     lines = Path(__file__).with_name("queries.txt").read_text("utf-8").splitlines()
-    expected_pages = dict(re.split(r" {2,}", line) for line in lines if not line.startswith("#"))
-    assert len(expected_pages) >= 55
-    results = open_page().page.evaluate(PAGES_FOUND, list(expected_pages))
+    answers = dict(re.split(r" {2,}", line) for line in lines if not line.startswith("#"))
+    assert len(answers) >= 160
+    results = open_page().page.evaluate(PAGES_FOUND, list(answers))
     misses = [
-        f"{query}: {page} is not among {', '.join(found[:3])}"
-        for (query, page), found in zip(expected_pages.items(), results, strict=True)
-        if f"{page}/" not in found[:3]
+        f"{query}: found {', '.join(found[:3])}"
+        for (query, pages), found in zip(answers.items(), results, strict=True)
+        if not {f"{page}/" for page in pages.split()} & set(found[:3])
     ]
-    assert len(misses) <= 2, "\n".join(misses)
+    assert len(misses) <= len(answers) / 20, "\n".join(misses)
 
 
 def test_search_reads_operators_as_punctuation(open_page):
