@@ -1,8 +1,8 @@
 """A memory of fixed size that is written four times: doors that are open or shut.
 
-Each token writes a value, open or shut, for a key: a door, a window or a gate. The key of the gate
-resembles the key of the door, and the last token writes about the door again. `Q` asks for the
-door, the window and the gate after the last token.
+Each token writes a value, open or shut, for a key: a door, a window or a hatch. The key of the
+hatch resembles the key of the door, and the last token writes about the door again. `Q` asks for
+the door, the window and the hatch after the last token.
 
 - Adding: `sum` is the state that adds up all writes, and `added` has its answers. `attention` has
   the answers of softmax attention without positions.
@@ -50,8 +50,8 @@ GATES = [1, 1, 1, 0.5]
 CHANNEL_GATES = [[1, 1, 1], [1, 1, 1], [1, 1, 1], [0.5, 1, 0.25]]
 LONG_KEY = [[2], [2], [2], [2]]
 
-WRITES = ["door open", "window shut", "gate open", "door shut"]
-THINGS, STATES = ["door", "window", "gate"], ["open", "shut"]
+WRITES = ["door open", "window shut", "hatch open", "door shut"]
+THINGS, STATES = ["door", "window", "hatch"], ["open", "shut"]
 KEY_FEATURES = ["hinged", "glass", "outdoors"]
 LABELS = {
     "K": (WRITES, KEY_FEATURES),

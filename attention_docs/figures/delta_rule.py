@@ -8,13 +8,13 @@ from attention_docs.render.figures import Axis, Html, Series, line_chart
 
 @site_figure
 def delta_rule_answers(steps_of: StepsOf) -> Html:
-    r"""Four tokens said: the door is open, the window is shut, the gate is open, the door is shut.
-    Which is open now? Softmax attention without positions hesitates about the door. A state that
-    adds takes it for open. The delta rule has overwritten it: it is shut."""
+    r"""Four tokens said: the door is open, the window is shut, the hatch is open, the door is
+    shut. Which is open now? Softmax attention without positions hesitates about the door. A state
+    that adds takes it for open. The delta rule has overwritten it: it is shut."""
     steps = steps_of("delta_rule")
     things, states = words_of(steps["rewritten"])
     writes, _ = words_of(steps["V"])
-    said = ["door open", "window shut", "gate open", "door shut"]
+    said = ["door open", "window shut", "hatch open", "door shut"]
     claim(writes == said, "Four tokens said")
     door = things.index("door")
     claim(np.ptp(steps["attention"][door]) < 0.1, "hesitates about the door")
