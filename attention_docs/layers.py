@@ -64,7 +64,7 @@ def rms_norm(x: Array, weight: Array, epsilon: float = 1e-5) -> Array:
 def swiglu(x: Array, W_gate: Array, W_up: Array, W_down: Array) -> Array:
     r"""Apply a feed-forward network with gated hidden features (SwiGLU) to each row.
 
-    $$y = \big(\mathrm{SiLU}(x W_{\text{gate}}) \odot x W_{\text{up}}\big)\, W_{\text{down}},
+    $$y = \big(\mathrm{SiLU}(x W_{\text{gate}}) \circ x W_{\text{up}}\big)\, W_{\text{down}},
       \qquad \mathrm{SiLU}(a) = \frac{a}{1 + e^{-a}}$$
 
     Args:
