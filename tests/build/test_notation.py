@@ -21,8 +21,7 @@ LETTER_OR_COMMAND = re.compile(r"\\[A-Za-z]+|[A-Za-z]")
 def letters_of(markdown):
     r"""Return the letters of all formulas, except commands such as `\sum`."""
     formulas = [match["math"] or "" for match in CODE_OR_MATH.finditer(markdown)]
-    tex = " ".join(NOT_LETTERS.sub(" ", formula) for formula in formulas)
-    found = LETTER_OR_COMMAND.findall(tex)
+    found = LETTER_OR_COMMAND.findall(NOT_LETTERS.sub(" ", " ".join(formulas)))
     return {letter for letter in found if letter[0] != "\\" or GREEK.fullmatch(letter)}
 
 
