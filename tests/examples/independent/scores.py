@@ -10,14 +10,6 @@ from tests import loops
 from tests.examples.comparison import independent
 
 
-@independent("printed_weights", "sums and products of Python's numbers")
-def printed_weights(literals):
-    value = loops.matmul(literals["X"], literals["W_V"])
-    return {
-        "output": loops.matmul(literals["WEIGHTS"], value),
-    }
-
-
 @independent(
     "softmax_saturation",
     "Python's numbers, and a step in the imaginary direction",
@@ -116,18 +108,12 @@ def source_experiment(literals):
     products = (q * k).tolist()
     # Each pair of the repeated case is one number, which all 16 features share.
     repeated = draw.standard_normal(pairs) * draw.standard_normal(pairs)
-    score, variance = literals["PRINTED"]
-    deviation = math.sqrt(8) * 100
     return {
         "one_score": math.fsum(products),
         "mean_of_products": statistics.fmean(products),
         "source_variance": math.fsum(x**2 for x in products) - statistics.fmean(products) ** 2,
         "d": length,
-        "standard_deviation_of_source_variance": deviation,
-        "printed_score": score,
-        "printed_score_deviations": score / 100,
-        "printed_variance": variance,
-        "printed_variance_deviations": (variance - length) / deviation,
+        "standard_deviation_of_source_variance": math.sqrt(8) * 100,
         "repeated_d": 16,
         # Of 16 equal products p: 16 p^2 - p^2, and the variance of 16 p.
         "repeated_source_variance": 15 * np.mean(repeated**2),
