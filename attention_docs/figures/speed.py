@@ -16,9 +16,9 @@ GROWTH_LINES = {
 
 @site_figure
 def speed_growth(steps_of: StepsOf) -> Html:
-    r"""One head, with one thread for each of the three. Twice \measured{attention.growth.4.n}
-    positions take each of them at least three times as long, because there are four times as many
-    scores."""
+    r"""One head, with one thread for each of the three, so none has to wake another. Twice
+    \measured{attention.growth.4.n} positions take each of them at least three times as long,
+    because there are four times as many scores."""
     rows = load_results("attention")["growth"]
     lengths = np.array([row["n"] for row in rows])
     series = []

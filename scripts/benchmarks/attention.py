@@ -305,7 +305,7 @@ def plain_attention(query, key, value, causal=False):
 
 
 def row_by_row(query, key, value):
-    """Compute attention with a call for each row of scores, as source 003 in docs/errata.md."""
+    """Compute attention with a call for each row of scores, as *Attention Calculation* does."""
     scores = query @ key.swapaxes(-1, -2) / np.sqrt(key.shape[-1])
     weights = np.apply_along_axis(lambda row: np.exp(row) / np.sum(np.exp(row)), -1, scores)
     return weights @ value
