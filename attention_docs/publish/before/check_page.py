@@ -12,11 +12,12 @@ from dataclasses import replace
 from html import escape
 from typing import Any
 
-from attention_check import cases, positions, recipe
+from attention_check import cases, comparing, positions, recipe
 from attention_check.mistakes import MISTAKES, Mistake
 from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
+from attention_docs.lookup import load_results
 from attention_docs.publish.before.provenance import code_html
 from attention_docs.render.numbers import computed_span
 
@@ -62,7 +63,7 @@ def section(name: str, add_insert: Callable[[str], str]) -> str:
         "paste": lambda: add_insert(paste_box()),
         "count": lambda: computed_span(str(len(cases.CASES))),
         "cases": cases_table,
-        "mistakes": mistakes_table,
+        "mistakes": mistakes_tables,
     }
     if name not in writers:
         raise LookupError(f"section {name!r} is unknown; expected one of {', '.join(writers)}")
@@ -145,19 +146,46 @@ def cases_table() -> str:
     return collapsed_note(title, header + rows)
 
 
-def mistakes_table() -> str:
-    """Return a collapsed table of the catalogue, with current and former anchors of mistakes."""
-    lines = ["| mistake | the line that fixes it |", "| --- | --- |"]
-    catalogue = [*MISTAKES, *positions.MISTAKES.values()]
-    for mistake in catalogue:
-        anchors = [mistake.anchor]
-        if mistake.anchor in FORMER_ANCHORS:
-            anchors.append(FORMER_ANCHORS[mistake.anchor])
-        targets = "".join(f'<span id="{anchor}"></span>' for anchor in anchors)
-        summary = f"[{mistake.summary}]({mistake.section})" if mistake.section else mistake.summary
-        lines.append(f"| {targets}{summary} | `{mistake.fix}` |")
-    title = f"The {computed_span(str(len(catalogue)))} mistakes, and the line that fixes each"
-    return collapsed_note(title, lines)
+def mistakes_tables() -> str:
+    """Return a collapsed table for each feature that mistakes concern, with all their anchors."""
+    threads: dict[str, list[str]] = {}
+    for thread, bug in load_results("bugs")["bugs"].items():
+        threads.setdefault(bug["reason"], []).append(thread)
+    rows: dict[str, list[str]] = {}
+    for mistake in MISTAKES:
+        case = cases.CASES[comparing.typical_case(mistake)]
+        reported = ", ".join(threads.get(mistake.summary, []))
+        rows.setdefault(case.feature, []).append(
+            mistake_row(mistake, digits(mistake, case), reported)
+        )
+    rows["positions"] = [mistake_row(mistake) for mistake in positions.MISTAKES.values()]
+    header = [
+        "| mistake | right, wrong | the line that fixes it | reported |",
+        "| --- | --- | --- | --- |",
+    ]
+    return "\n\n".join(
+        collapsed_note(f"{feature}: {computed_span(str(len(of_feature)))}", header + of_feature)
+        for feature, of_feature in rows.items()
+    )
+
+
+def mistake_row(mistake: Mistake, numbers: str = "", reported: str = "") -> str:
+    anchors = [mistake.anchor]
+    if mistake.anchor in FORMER_ANCHORS:
+        anchors.append(FORMER_ANCHORS[mistake.anchor])
+    targets = "".join(f'<span id="{anchor}"></span>' for anchor in anchors)
+    summary = f"[{mistake.summary}]({mistake.section})" if mistake.section else mistake.summary
+    return f"| {targets}{summary} | {numbers} | `{mistake.fix}` | {reported} |"
+
+
+def digits(mistake: Mistake, case: cases.Case) -> str:
+    """Return the number of a case that a mistake changes most, right and wrong, or else shapes."""
+    right, wrong = case.expected()["output"], comparing.output_with(case, (mistake,))
+    assert wrong is not None
+    if right.shape != wrong.shape:
+        return computed_span(f"{right.shape[-2:]}, {wrong.shape[-2:]}")
+    worst = comparing.absolute_errors(wrong, right).argmax()
+    return computed_span(f"{right.flat[worst]:.4g}, {wrong.flat[worst]:.4g}".replace("-", "−"))
 
 
 def collapsed_note(title: str, lines: list[str]) -> str:

@@ -48,7 +48,8 @@ def create_project(config: MkDocsConfig) -> None:
 def on_files(files: Files, config: MkDocsConfig) -> None:
     """Replace the pages and notebooks in `docs/` by the prepared pages and files."""
     source_files = [file for file in files if file.src_uri.endswith((".md", ".ipynb"))]
-    outside_nav = {file.src_uri for file in source_files if file.inclusion.is_not_in_nav()}
+    not_in_nav = InclusionLevel.NOT_IN_NAV
+    outside_nav = {file.src_uri for file in source_files if file.inclusion is not_in_nav}
     paths = [re.sub(r"ipynb$", "md", file.src_uri) for file in source_files]
     # After an error, a preview needs all pages, to show the error in place of each.
     generated_files = build.attempt(prepare, config) or dict.fromkeys(paths, "# Not built")
@@ -56,7 +57,7 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
         files.remove(file)
     for path, content in generated_files.items():
         # Explicitly included, because mkdocs.yml excludes the folder of some scripts.
-        level = InclusionLevel.NOT_IN_NAV if path in outside_nav else InclusionLevel.INCLUDED
+        level = not_in_nav if path in outside_nav else InclusionLevel.INCLUDED
         file = File.generated(config, path, content=content, inclusion=level)
         files.append(file)
     mkdocstrings: Any = config.plugins["mkdocstrings"]
