@@ -230,8 +230,7 @@ def pronoun_trial(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str
     A sentence counts as correct if its antecedent has the larger weight. The percentage of correct
     sentences is compared with rules that always choose the same position.
     """
-    ranking = strongest_heads(scores, scores.size)
-    best = ranking[0]
+    (best,) = strongest_heads(scores, 1)
     sentences = list(antecedents.sentences(antecedents.HELD_OUT_FRAMES))
     antecedent_weights, other_weights = noun_weights(model, tokenizer, sentences)
     on_antecedents = antecedent_weights[:, best.layer, best.head]
@@ -241,8 +240,6 @@ def pronoun_trial(model: Llama, tokenizer: Tokenizer, scores: Array) -> dict[str
     return {
         "best": list(best),
         "score": float(scores[best]),
-        "rank_of_opening": ranking.index(PRONOUN_HEAD) + 1,
-        "score_of_opening": float(scores[PRONOUN_HEAD]),
         "right": {
             "this head": as_percent(np.mean(is_correct)),
             "nearest noun": as_percent(np.mean(~is_first)),

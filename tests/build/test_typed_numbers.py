@@ -57,7 +57,7 @@ ALLOWED_KINDS = {
     "a publication's number or volume": r"arXiv:\d{4}\.\d{4,5}|\b\d+\(\d+\)",
     "a publication's title": "An Image is Worth 16x16 Words",
     "the file of a publication": r"\b00\d_[0-9a-f]{16}\.txt",
-    "the number of a thread": r"#\d+",
+    "a thread": r"(?:\b[\w.-]+/[\w.-]+)?#\d+",
     "the width of a number format": r"\b(?:16|32|64)(?:[ -](?:or|and) (?:32|64))?[ -]bits?\b",
     "a power of ten": r"\b10 ?\^[-−]?\d+|[-−]1e\d+\b|\be-07\b",
     "zero over zero": r"\b0 / 0\b",

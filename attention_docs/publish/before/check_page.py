@@ -28,13 +28,6 @@ LIBRARIES = {
     "PyTorch": ("import torch", "torch.tensor"),
     "JAX": ("import jax.numpy as jnp", "jnp.array"),
 }
-# The former anchors of mistakes whose names have changed: other sites may link to them.
-FORMER_ANCHORS = {
-    "causal-without-is-causal": "causal-unasked",
-    "keys-as-values": "keys-blended",
-    "keys-projected-with-query-weights": "keys-made-with-query-weights",
-    "weights-unpacked-by-head": "packed-by-head",
-}
 PASTE_BOX = """\
 <div class="paste">
 <label for="printed-output">Your output, as it was printed</label>
@@ -147,7 +140,7 @@ def cases_table() -> str:
 
 
 def mistakes_tables() -> str:
-    """Return a collapsed table for each feature that mistakes concern, with all their anchors."""
+    """Return a collapsed table for each feature that mistakes concern."""
     threads: dict[str, list[str]] = {}
     for thread, bug in load_results("bugs")["bugs"].items():
         threads.setdefault(bug["reason"], []).append(thread)
@@ -170,12 +163,9 @@ def mistakes_tables() -> str:
 
 
 def mistake_row(mistake: Mistake, numbers: str = "", reported: str = "") -> str:
-    anchors = [mistake.anchor]
-    if mistake.anchor in FORMER_ANCHORS:
-        anchors.append(FORMER_ANCHORS[mistake.anchor])
-    targets = "".join(f'<span id="{anchor}"></span>' for anchor in anchors)
     summary = f"[{mistake.summary}]({mistake.section})" if mistake.section else mistake.summary
-    return f"| {targets}{summary} | {numbers} | `{mistake.fix}` | {reported} |"
+    target = f'<span id="{mistake.anchor}"></span>'
+    return f"| {target}{summary} | {numbers} | `{mistake.fix}` | {reported} |"
 
 
 def digits(mistake: Mistake, case: cases.Case) -> str:
