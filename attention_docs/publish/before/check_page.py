@@ -157,7 +157,10 @@ def mistakes_tables() -> str:
         "| --- | --- | --- | --- |",
     ]
     return "\n\n".join(
-        collapsed_note(f"{feature}: {computed_span(str(len(of_feature)))}", header + of_feature)
+        collapsed_note(
+            f"{feature.capitalize()}: {computed_span(str(len(of_feature)))} mistakes",
+            header + of_feature,
+        )
         for feature, of_feature in rows.items()
     )
 
