@@ -156,7 +156,7 @@ def with_keywords(section: Section, page_title: str, page_description: str = "")
     >>> section = {"location": "course/scores/#rotary", "title": "Rotary positions"}
     >>> with_keywords(section, "Order")  # "pe" stands for "position", the others for "rotary"
     {'location': 'course/scores/#rotary', 'title': 'Rotary positions', \
-'keywords': 'Order pe rope embedding', 'boost': 1.5}
+'keywords': 'Order pe rope embedding rotate_half', 'boost': 1.5}
     """
     text = f"{section['title']} {page_description}"
     synonyms = (terms for pattern, terms in SYNONYM_PATTERNS.items() if pattern.search(text))
