@@ -31,7 +31,7 @@ BOOSTS = {
     "speed/": 0.5,
 }
 # For a phrase in a title or a description, other search terms. The last word of a phrase may be cut
-# short, so that "saturat" stands for "saturated" and "saturation".
+# short, so that "grouped quer" stands for "grouped query" and "grouped queries".
 SYNONYMS = {
     "additive attention": "bahdanau luong score",
     "backward pass": "backprop backpropagation gradient derivative autograd",
@@ -72,12 +72,10 @@ SYNONYMS = {
     "rotary": "rope embedding rotate_half",
     "sparse attention": "top-k indexer deepseek selection native sparse",
     "linear attention": "recurrent state deltanet mamba rnn gated",
-    "saturat": "temperature vanishing",
     "scaled": "sqrt sqrt(d_k) square root divide scaling scale factor",
     "scaled_dot_product": "sdpa",
     "flashattention": "flash attention flash-attention memory logsumexp lse",
     "variance of": "sqrt sqrt(d_k) square root divide",
-    "word order": "positional position",
     "writing": "sampling temperature top-k top-p nucleus generation decoding",
 }
 SYNONYM_PATTERNS = {
