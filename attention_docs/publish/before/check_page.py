@@ -158,7 +158,7 @@ def mistakes_tables() -> str:
     ]
     return "\n\n".join(
         collapsed_note(
-            f"{feature.capitalize()}: {computed_span(str(len(of_feature)))} mistakes",
+            f"First seen in cases of {feature}: {computed_span(str(len(of_feature)))}",
             header + of_feature,
         )
         for feature, of_feature in rows.items()

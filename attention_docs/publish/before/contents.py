@@ -24,7 +24,7 @@ Nav = list[Any]
 # MkDocs itself warns of it.
 PageFiles = Mapping[str, PageFile]
 
-TITLE = re.compile(r"^# (.+)$", re.MULTILINE)
+TITLE = re.compile(r"^# (.+?)(?: *\{ ?#[^}]*\})?$", re.MULTILINE)
 DIRECTIVE = re.compile(r"^::: (\S+)$", re.MULTILINE)
 MARKUP = re.compile(r"[\\`*_\[\]$]")
 WORD = re.compile(r"[^\W\d_]+(?:['’-]\w+)*")
