@@ -25,10 +25,10 @@ BOOSTS = {
     "glossary/": 2.0,
     "check/": 0.5,
     "errata/": 0.5,
+    "mechanisms/kv_cache/": 1.3,
     "notebooks/": 0.5,
     "reading_order/": 0.5,
     "reference/": 0.6,
-    "speed/": 0.5,
 }
 # For a phrase in a title or a description, other search terms. The last word of a phrase may be cut
 # short, so that "grouped quer" stands for "grouped query" and "grouped queries".
