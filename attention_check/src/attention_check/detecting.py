@@ -81,9 +81,9 @@ def with_kind_of_window(worker: Worker, interface: Interface) -> Interface:
     if "window" not in interface.names or interface.is_required("window") or interface.is_layer:
         return interface
     case = case_named("window_causal", interface)
-    takes_number = bool(worker.run(case, interface).failure)
-    trial = replace(interface, takes_window_number=takes_number)
-    return interface if worker.run(case, trial).failure else trial
+    with_number = replace(interface, takes_window_number=True)
+    takes_two = not worker.run(case, interface).failure
+    return interface if takes_two or worker.run(case, with_number).failure else with_number
 
 
 def layout_that_is_right(worker: Worker, interface: Interface) -> str | None:
@@ -256,12 +256,11 @@ def without_axis(case: Case, axis: str) -> Case:
 
 @cache
 def with_convention(case: Case, name: str) -> Case:
-    """Return a case to which a convention may apply, if it has both masks."""
+    """Return a case with a convention, if it has a causal mask and what the convention is about."""
     call = case.call
-    is_plain = isinstance(call, Call)
-    has_mask = call.mask is not None or (is_plain and call.bias is not None)
-    applies = is_plain and call.window if name == "window_before_itself" else has_mask
-    if not (applies and call.is_causal):
+    about = ("window",) if name == "window_before_itself" else ("mask", "bias")
+    has_it = any(getattr(call, attribute, None) is not None for attribute in about)
+    if not (has_it and call.is_causal):
         return case
     return replace(case, conventions=(*case.conventions, name))
 

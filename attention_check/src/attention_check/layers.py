@@ -290,7 +290,8 @@ def head_counts(module: Any, projections: dict[str, Array], width: int | None) -
         for owner in owners:
             head_width = getattr(owner, name, None)
             if isinstance(head_width, int) and head_width > 0 and width % head_width == 0:
-                yield from {width // head_width: 0, head_width: 0}  # or it is the number of heads
+                # Some name the number of heads so.
+                yield from dict.fromkeys((width // head_width, head_width))
                 return
     yield from (count for count in range(1, width + 1) if width % count == 0)
 

@@ -157,7 +157,7 @@ def masked_scores(call: Call) -> Array:
 GRADIENT_MISTAKES = {
     "no row term": "it lacks the row term sum(P * dP) of the softmax",
     "no mask": "its weights are computed again without the mask",
-    "no mask beside sums": "its weights are computed again without the mask",
+    "no mask beside saved sums": "its weights are computed again without the mask",
     "no softcap": "it lacks the derivative of the softcap, 1 - tanh²",
     "detached": "the weights are detached, so that only the values have a gradient",
 }
@@ -170,7 +170,7 @@ def gradients(call: Call, upstream: Array, mistake: str = "") -> dict[str, Array
         shared = replace(shared, mask=None, is_causal=False)
     weights = softmax(masked_scores(shared))
     weights_of_row_term = weights
-    if mistake == "no mask beside sums":
+    if mistake == "no mask beside saved sums":
         all_scores = masked_scores(replace(shared, mask=None, is_causal=False))
         weights = np.exp(all_scores) / np.exp(masked_scores(shared)).sum(axis=-1, keepdims=True)
     of_weights = upstream @ shared.value.swapaxes(-1, -2)

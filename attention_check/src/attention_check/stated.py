@@ -18,7 +18,7 @@ KEEPS = r"keep|kept|attend|token|tak\w+ part|visible|valid|allow|real|look|inclu
 HIDES = r"mask|hid|pad|ignor|block|exclu|drop|disallow|forbid|remov|not (be )?attend|\bnot\b|ban"
 # What is said of True or 1: `True = visible`, `ones mark padding`, `1 for real tokens`.
 TRUTH = (
-    r"(?<![-.\w])(?:true\b|\b1(?:\.0)?\b|\bones?\b|\bnon-?zero\b)((?:\s*(?:=|:|->)|\s+(?:means?|marks?|is|are"
+    r"(?<![-.\w])(?:true|1(?:\.0)?|ones?|non-?zero)\b((?:\s*(?:=|:|->)|\s+(?:means?|marks?|is|are"
     r"|for|where|at|if|indicates?|keeps?|hides?|lets|takes?|masks?))[^.;,\n)]{0,45})"
 )
 

@@ -156,13 +156,12 @@ def mistakes_tables() -> str:
         "| mistake | right, wrong | the line that fixes it | reported |",
         "| --- | --- | --- | --- |",
     ]
-    return "\n\n".join(
-        collapsed_note(
-            f"First seen in cases of {feature}: {computed_span(str(len(of_feature)))}",
-            header + of_feature,
-        )
-        for feature, of_feature in rows.items()
-    )
+    notes = []
+    for feature, of_feature in rows.items():
+        count = computed_span(str(len(of_feature)))
+        title = f"{feature.capitalize()}: mistakes that its cases show first ({count})"
+        notes.append(collapsed_note(title, header + of_feature))
+    return "\n\n".join(notes)
 
 
 def mistake_row(mistake: Mistake, numbers: str = "", reported: str = "") -> str:
