@@ -76,9 +76,8 @@
     }
     const paragraphs = [createElement("p", sentences.join(" "))];
     if (match) {
-      const tableRow = document.getElementById(match.anchor)?.closest("tr");
       const link = createElement("a", "what it does and how to notice it", {
-        href: tableRow?.querySelector("a")?.href ?? `#${match.anchor}`,
+        href: document.getElementById(match.anchor)?.href,
       });
       const fix = createElement("code", match.fix);
       paragraphs.push(createElement("p", ["The line that fixes it: ", fix, ". Read ", link, "."]));

@@ -6,6 +6,7 @@
   // Scripts for elements that few pages have, by selector.
   const scriptsOnDemand = new Map([
     [".paste", urlOf("diagnose.js")],
+    [".filter", urlOf("filter.js")],
     ["[data-control=slider]", urlOf("slider.js")],
     ["[data-control=cells]", urlOf("cells.js")],
     ["[data-control=arrow]", urlOf("arrow.js")],

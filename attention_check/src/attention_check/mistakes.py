@@ -35,13 +35,13 @@ class Mistake:
 
     @property
     def anchor(self) -> str:
-        """The anchor of its row in the catalogue, on the page of the check."""
+        """The anchor of its row in the catalogue."""
         return self.name.replace("_", "-")
 
     @property
     def address(self) -> str:
         """The link to its explanation, relative to `docs/`."""
-        return self.section or f"check.md#{self.anchor}"
+        return self.section or f"mechanisms/common_mistakes.md#{self.anchor}"
 
 
 @dataclass(frozen=True, eq=False)

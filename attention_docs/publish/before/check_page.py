@@ -1,7 +1,7 @@
-r"""Sections of the page on the check, written from the data of the check itself.
+r"""What pages say of the check, written from the data of the check itself.
 
-They are the macros `\check{inputs}`, `\check{paste}`, `\check{cases}` and `\check{mistakes}`, each
-on a line of its own, and the number `\check{count}`.
+They are the macros `\check{inputs}`, `\check{paste}`, `\check{cases}`, `\check{mistakes}` and
+`\check{moved}`, each on a line of its own, and the number `\check{count}`.
 """
 
 import contextlib
@@ -28,6 +28,25 @@ LIBRARIES = {
     "PyTorch": ("import torch", "torch.tensor"),
     "JAX": ("import jax.numpy as jnp", "jnp.array"),
 }
+# The subject of a mistake in the catalogue, by the first step of attention that it replaces.
+SUBJECTS = {
+    "scale": "Scale",
+    "softmax": "Softmax",
+    **dict.fromkeys(("mask", "causal", "hide"), "Masks"),
+    "add_bias": "Float masks",
+    "window": "Windows",
+    "softcap": "Softcaps",
+    **dict.fromkeys(("product", "arguments", "weighted_sum"), "Arguments, padding and blocks"),
+    "share_heads": "Grouped heads",
+    "rotate": "Positions",
+}
+OTHER_SUBJECT = "Layers: heads, weights and biases"
+FILTER = """\
+<div class="filter">
+<label for="words">Show mistakes with these words</label>
+<input id="words" type="search" autocomplete="off"> <span role="status"></span>
+</div>
+"""
 PASTE_BOX = """\
 <div class="paste">
 <label for="printed-output">Your output, as it was printed</label>
@@ -45,7 +64,8 @@ def section(name: str, add_insert: Callable[[str], str]) -> str:
 
     Args:
         name: `inputs` (code that defines them), `paste` (a box for pasted output), `cases` or
-            `mistakes` (tables of them), or `count` (the number of cases).
+            `mistakes` (tables of them), `moved` (links from the old anchors of mistakes), or
+            `count` (the number of cases).
         add_insert: stores HTML outside the search index, and returns its placeholder.
 
     >>> print(section("cases", str).splitlines()[4])
@@ -56,7 +76,8 @@ def section(name: str, add_insert: Callable[[str], str]) -> str:
         "paste": lambda: add_insert(paste_box()),
         "count": lambda: computed_span(str(len(cases.CASES))),
         "cases": cases_table,
-        "mistakes": mistakes_tables,
+        "mistakes": lambda: f"{add_insert(FILTER)}\n\n{mistakes_tables()}",
+        "moved": moved_mistakes,
     }
     if name not in writers:
         raise LookupError(f"section {name!r} is unknown; expected one of {', '.join(writers)}")
@@ -140,34 +161,42 @@ def cases_table() -> str:
 
 
 def mistakes_tables() -> str:
-    """Return a collapsed table for each feature that mistakes concern."""
+    """Return a collapsed table of the mistakes in each subject."""
     threads: dict[str, list[str]] = {}
     for thread, bug in load_results("bugs")["bugs"].items():
-        threads.setdefault(bug["reason"], []).append(thread)
-    rows: dict[str, list[str]] = {}
+        threads.setdefault(bug["reason"], []).append(f"[{thread.split('/', 1)[1]}")
+    rows: dict[str, list[str]] = {subject: [] for subject in SUBJECTS.values()}
     for mistake in MISTAKES:
         case = cases.CASES[comparing.typical_case(mistake)]
         reported = ", ".join(threads.get(mistake.summary, []))
-        rows.setdefault(case.feature, []).append(
-            mistake_row(mistake, digits(mistake, case), reported)
-        )
-    rows["positions"] = [mistake_row(mistake) for mistake in positions.MISTAKES.values()]
+        subject = SUBJECTS.get(next(iter(mistake.changes)), OTHER_SUBJECT)
+        row = mistake_row(mistake, digits(mistake, case), case.aspect, reported)
+        rows.setdefault(subject, []).append(row)
+    rows["Positions"] += [mistake_row(mistake) for mistake in positions.MISTAKES.values()]
     header = [
-        "| mistake | right, wrong | the line that fixes it | reported |",
-        "| --- | --- | --- | --- |",
+        "| mistake | right, wrong | shown by | the line that fixes it | reported |",
+        "| --- | --- | --- | --- | --- |",
     ]
-    notes = []
-    for feature, of_feature in rows.items():
-        count = computed_span(str(len(of_feature)))
-        title = f"{feature.capitalize()}: mistakes that its cases show first ({count})"
-        notes.append(collapsed_note(title, header + of_feature))
-    return "\n\n".join(notes)
+    return "\n\n".join(
+        collapsed_note(f"{subject} ({computed_span(str(len(of_subject)))})", header + of_subject)
+        for subject, of_subject in rows.items()
+    )
 
 
-def mistake_row(mistake: Mistake, numbers: str = "", reported: str = "") -> str:
-    summary = f"[{mistake.summary}]({mistake.section})" if mistake.section else mistake.summary
-    target = f'<span id="{mistake.anchor}"></span>'
-    return f"| {target}{summary} | {numbers} | `{mistake.fix}` | {reported} |"
+def mistake_row(mistake: Mistake, numbers: str = "", aspect: str = "", reported: str = "") -> str:
+    section = mistake.section.removeprefix("mechanisms/")
+    target = f'<span id="{mistake.anchor}"></span>{mistake.summary}'
+    summary = f"[{mistake.summary}]({section})" if section else target
+    return f"| {summary} | {numbers} | {aspect} | `{mistake.fix}` | {reported} |"
+
+
+def moved_mistakes() -> str:
+    """Return links to the mistakes, at the anchors that their rows had on the page of the check."""
+    links = [
+        f"[{mistake.summary}]({mistake.address}){{ #{mistake.anchor} }}"
+        for mistake in (*MISTAKES, *positions.MISTAKES.values())
+    ]
+    return "\n".join([*links, "{ .moved }"])
 
 
 def digits(mistake: Mistake, case: cases.Case) -> str:

@@ -1,0 +1,26 @@
+"""The filter of the catalogue of mistakes."""
+
+ROWS = "details.note tbody tr:visible"
+
+
+def test_filter_shows_the_rows_that_have_all_words(open_page):
+    page = open_page("mechanisms/common_mistakes").page
+    field = page.get_by_label("Show mistakes with these words")
+    field.fill("Mask softmax")
+    rows = page.locator(ROWS).all_inner_texts()
+    assert any("after the softmax" in row for row in rows)
+    assert all("softmax" in row for row in rows)
+    status = page.locator(".filter").get_by_role("status")
+    assert status.inner_text().startswith(f"{len(rows)} of ")
+    field.fill("no such mistake")
+    assert page.locator("details.note:visible").count() == 0
+    field.fill("")
+    assert page.locator("details.note:visible").count() > 5
+    assert status.inner_text() == ""
+
+
+def test_old_anchor_on_the_page_of_the_check_leads_to_the_row(open_page, address):
+    page = open_page().page
+    page.goto(f"{address}check/#keys-reshaped")
+    page.wait_for_url(f"{address}mechanisms/common_mistakes/#keys-reshaped")
+    page.locator("tr:has(#keys-reshaped)").wait_for()
