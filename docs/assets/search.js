@@ -1,5 +1,5 @@
 // A stand-in for the theme's search worker. The worker and its sections, which are most of a first visit's
-// transfer, are loaded when a reader types; then this script passes on the queries, simplified.
+// transfer, are loaded when a reader types; then this script passes on the queries, simplified, and ranks the results.
 
 // The types of the theme's messages.
 const [SETUP, READY, QUERY, RESULT] = [0, 1, 2, 3];
@@ -74,6 +74,26 @@ const simplify = (query) => {
 
 // With a boost, even of 1, only the whole word matches: many words begin like the letter of a matrix.
 const toTerm = (word) => (word.length === 1 ? `${word}^1` : word.replace(INFLECTED, "$1"));
+
+// Sections that have most words of the query come first. The theme shows those that score as high as the best of their
+// page, and folds the others; so that a section is not folded that has more of the words, it scores as high as that one.
+const countFound = ({ terms }) => Object.values(terms).filter(Boolean).length;
+const rank = (pages) => {
+  for (const section of pages.flat()) section.score *= countFound(section) / Object.keys(section.terms).length;
+  for (const sections of pages) {
+    sections.sort((a, b) => b.score - a.score);
+    const [best] = sections;
+    const fuller = sections.find((section) => countFound(section) > countFound(best));
+    if (fuller) fuller.score = best.score;
+    sections.sort((a, b) => b.score - a.score);
+  }
+  pages.sort(([a], [b]) => b.score - a.score);
+};
+const post = self.postMessage.bind(self);
+self.postMessage = (message) => {
+  if (message.type === RESULT) rank(message.data.items);
+  post(message);
+};
 
 const receive = (event) => {
   // Events that this script dispatches are for the theme's worker, and those of the page are not.

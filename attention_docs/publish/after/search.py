@@ -3,9 +3,11 @@
 The theme would fetch its search worker and the whole index on each first visit. So the sections are
 moved from the index to a file of their own, and pages start a small worker,
 `docs/assets/search.js`, which fetches the theme's worker and the sections when they are needed.
-Each section is also found by the title of its page and by its synonyms.
+Each section is also found by the title of its page, by what it sets in bold at the beginning of a
+paragraph, and by other words for these (`search_terms.csv`).
 """
 
+import csv
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,72 +18,32 @@ from typing import Any
 from attention_docs.publish.formula_text import formula_text
 from attention_docs.publish.inserts import FORMULA
 
-# Exercises repeat the sections before them, and papers have a page of their own.
-EXCLUDED_SECTIONS = ("#exercises", "#where-this-comes-from")
+# Notebooks and exercises repeat chapters, and papers and links have pages of their own.
+EXCLUDED_SECTIONS = re.compile(
+    "notebooks/.*#|#(exercises|what-this-page-leaves-out|where-this-comes-from)$"
+)
 # The weight of the sections of some pages in the ranking, by the start of their location. Tuned by
 # hand until tests/browser/queries.txt led to its pages.
 BOOSTS = {
     "course/": 1.5,
     "glossary/": 2.0,
-    "check/": 0.5,
+    "check/": 0.9,
     "errata/": 0.5,
-    "mechanisms/kv_cache/": 1.3,
+    "mechanisms/cross_attention/": 1.4,
+    "mechanisms/kv_cache/": 1.8,
+    "mechanisms/rotary/": 1.4,
+    "mechanisms/self_attention/": 1.7,
     "notebooks/": 0.5,
     "reading_order/": 0.5,
     "reference/": 0.6,
 }
-# For a phrase in a title or a description, other search terms. The last word of a phrase may be cut
-# short, so that "grouped quer" stands for "grouped query" and "grouped queries".
-SYNONYMS = {
-    "additive attention": "bahdanau luong score",
-    "as a class": "from scratch numpy implementation code gpt-2",
-    "backward pass": "backprop backpropagation gradient derivative autograd",
-    "batch invariance": "float16 fp16 bfloat16 bf16 nondeterminism deterministic invariant",
-    "bias": "alibi",
-    "cache": "kv generation inference memory size gqa mqa multi-query grouped-query",
-    "causal": "autoregressive future triangular lower tril look-ahead",
-    "check your": "test verify unit debug implementation",
-    "complexity": "quadratic flops cost number of operations",
-    "encoder and decoder": "transformer architecture seq2seq translation",
-    "feed-forward": "ffn mlp",
-    "flashattention": "flash attention flash-attention memory logsumexp lse",
-    "flexattention": "flex_attention create_block_mask mask_mod score_mod block-sparse speculative",
-    "fully masked": "nan",
-    "gradient": "backprop backpropagation derivative jacobian",
-    "grouped quer": "gqa mqa mha multi-query kv heads",
-    "heads in code": "reshape view einsum parameters count number",
-    "latent": "mla deepseek",
-    "layer norm": "layernorm normalization normalisation rmsnorm",
-    "linear attention": "recurrent state deltanet mamba rnn gated",
-    "local attention": "sliding swa longformer banded",
-    "log-sum-exp": "logsumexp lse",
-    "masks": "masking attn_mask boolean true false",
-    "mistake": "bug wrong error debug",
-    "models by name": "llama qwen mistral gemma deepseek gpt-oss configuration number of heads",
-    "multi-head": "mha multihead head_dim",
-    "one formula": "equation scaled dot-product kq qk softmax(q k^t / sqrt(d_k)) v",
-    "other axis": "weights don't sum to 1 rows sum to one",
-    "overflow": "numerically stable stability inf nan log-sum-exp",
-    "padding": "pad key_padding_mask",
-    "position": "pe",
-    "positional encoding": "sinusoidal sine cosine embedding nope no position",
-    "qk-norm": "qk_norm rmsnorm query key normalization gated softmax1 off by one k=v",
-    "quantised": "quantization quantized int4 int8 fp8 kv cache compression",
-    "query, key, value": "qkv kq q k v w_q w_k w_v meaning what projection",
-    "real model": "interpretability explain explanation visualize attention maps",
-    "residual": "skip connection",
-    "rope scaling": "long context extension ntk interpolation yarn mrope llama3",
-    "rotary": "rope embedding rotate_half",
-    "scaled": "sqrt sqrt(d_k) square root divide scaling scale factor",
-    "scaled_dot_product": "sdpa",
-    "sparse attention": "top-k indexer deepseek selection native sparse",
-    "variance of": "sqrt sqrt(d_k) square root divide",
-    "writing": "sampling temperature top-k top-p nucleus generation decoding",
-}
-SYNONYM_PATTERNS = {
-    re.compile(rf"\b{re.escape(phrase)}", re.IGNORECASE): terms
-    for phrase, terms in SYNONYMS.items()
-}
+# For a phrase in a title, a lead or a description, other search terms. The last word of a phrase
+# may be cut short, so that "grouped quer" stands for "grouped query" and "grouped queries".
+with Path(__file__).with_name("search_terms.csv").open(encoding="utf-8") as file:
+    SYNONYMS = {
+        re.compile(rf"\b{re.escape(row['phrase'])}", re.IGNORECASE): row["terms"]
+        for row in csv.DictReader(file)
+    }
 THEME_WORKER = re.compile(
     r'"search": "(?P<root>[^"]*)assets/(?P<worker>javascripts/workers/[\w.]+\.js)"'
 )
@@ -89,6 +51,8 @@ OUR_WORKER = r'"search": "\g<root>assets/search.js?\g<worker>"'
 TERM = re.compile(r'<dt id="(?P<id>[^"]+)">(?P<term>.*?)</dt>\s*<dd>(?P<text>.*?)</dd>', re.DOTALL)
 DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)"')
 TAG = re.compile(r"<[^>]*>")
+HEADING = re.compile(r'<h[1-6] id="([^"]*)"')
+LEAD = re.compile(r"<p><strong>(.*?)</strong>", re.DOTALL)
 
 # A section of the theme's index: its location, title and text.
 Section = dict[str, Any]
@@ -126,17 +90,20 @@ def write_index(site: Path, pages: Mapping[str, str], *, offline: bool = False) 
 def searchable_sections(sections: Iterable[Section], pages: Mapping[str, str]) -> Iterator[Section]:
     """Yield the sections worth searching, with keywords; each term of a glossary is a section."""
     page_title = ""
+    html_of_sections: dict[str, str] = {}
     for section in sections:
         url, _, fragment = section["location"].partition("#")
-        if section["location"].endswith(EXCLUDED_SECTIONS):
+        if EXCLUDED_SECTIONS.search(section["location"]):
             continue
         if fragment:
-            yield with_keywords(section, page_title)
+            yield with_keywords(section, page_title, bold_leads=leads(html_of_sections[fragment]))
             continue
         # A section without a fragment is the beginning of a page, before its other sections.
         page_title = section["title"]
         # The offline site has the URL of the file, not of its folder.
         html = pages.get(f"{url}index.html") or pages.get(url, "")
+        _, *ids_and_html = HEADING.split(html)
+        html_of_sections = dict(zip(ids_and_html[::2], ids_and_html[1::2], strict=True))
         terms = list(definitions(url, html))
         # The terms become sections of their own, so the beginning need not repeat them.
         text = "" if terms else section["text"]
@@ -148,19 +115,30 @@ def searchable_sections(sections: Iterable[Section], pages: Mapping[str, str]) -
             yield with_keywords(term, page_title)
 
 
-def with_keywords(section: Section, page_title: str, page_description: str = "") -> Section:
+def leads(html: str) -> str:
+    """Return the beginnings of paragraphs that are bold, as text.
+
+    >>> leads("<p><strong>Paged <em>caches</em>.</strong> A page holds rows.</p>")
+    'Paged caches.'
+    """
+    return TAG.sub("", " ".join(LEAD.findall(html)))
+
+
+def with_keywords(
+    section: Section, page_title: str, page_description: str = "", bold_leads: str = ""
+) -> Section:
     """Add a ranking weight and keywords; a page's first section has the page's description, too.
 
     >>> section = {"location": "course/scores/#rotary", "title": "Rotary positions"}
     >>> with_keywords(section, "Order")  # "pe" stands for "position", the others for "rotary"
     {'location': 'course/scores/#rotary', 'title': 'Rotary positions', \
-'keywords': 'Order pe rope embedding rotate_half', 'boost': 1.5}
+'keywords': 'Order pe rope ...', 'leads': '', 'boost': 1.5}
     """
-    text = f"{section['title']} {page_description}"
-    synonyms = (terms for pattern, terms in SYNONYM_PATTERNS.items() if pattern.search(text))
+    text = f"{section['title']} {page_description} {bold_leads}"
+    synonyms = (terms for pattern, terms in SYNONYMS.items() if pattern.search(text))
     keywords = " ".join(filter(None, (page_title, page_description, *synonyms)))
     boosts = (BOOSTS[start] for start in BOOSTS if section["location"].startswith(start))
-    return {**section, "keywords": keywords, "boost": next(boosts, 1.0)}
+    return {**section, "keywords": keywords, "leads": bold_leads, "boost": next(boosts, 1.0)}
 
 
 def definitions(url: str, html: str) -> Iterator[Section]:

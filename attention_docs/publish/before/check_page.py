@@ -177,10 +177,11 @@ def mistakes_tables() -> str:
         "| mistake | right, wrong | shown by | the line that fixes it | reported |",
         "| --- | --- | --- | --- | --- |",
     ]
-    return "\n\n".join(
-        collapsed_note(f"{subject} ({computed_span(str(len(of_subject)))})", header + of_subject)
-        for subject, of_subject in rows.items()
-    )
+    tables = []
+    for subject, of_subject in rows.items():
+        title = f"{computed_span(str(len(of_subject)))} mistakes"
+        tables += [f"### {subject}", collapsed_note(title, header + of_subject)]
+    return "\n\n".join(tables)
 
 
 def mistake_row(mistake: Mistake, numbers: str = "", aspect: str = "", reported: str = "") -> str:
@@ -196,7 +197,7 @@ def moved_mistakes() -> str:
         f"[{mistake.summary}]({mistake.address}){{ #{mistake.anchor} }}"
         for mistake in (*MISTAKES, *positions.MISTAKES.values())
     ]
-    return "\n".join([*links, "{ .moved }"])
+    return "\n".join([*links, "{ .moved data-search-exclude }"])
 
 
 def digits(mistake: Mistake, case: cases.Case) -> str:
