@@ -167,7 +167,7 @@ def test_point_in_space_offers_its_coordinates(visit):
 
 
 def test_drawn_number_shows_formula_but_no_edit_button(open_page):
-    visit = open_page("mechanisms/score_distribution")
+    visit = open_page("mechanisms/score_variance")
     card = open_card(visit, '[data-val="score_variance.kurtosis_exact[1]"]')
     assert "kurtosis exact = 6 / d" in card.inner_text()
     assert "drawn at random" in card.inner_text()

@@ -4,8 +4,6 @@ from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Axis, Html, Series, line_chart
 
-MEASURED_D_AXIS = Axis("d", (4, 16, 64, 256), logarithmic=True)
-
 
 @site_figure
 def score_variance(steps_of: StepsOf) -> Html:
@@ -22,18 +20,6 @@ def score_variance(steps_of: StepsOf) -> Html:
         Series("scaled: 1", d, np.ones_like(d), "first"),
         Series("measured", d, variance_of_scaled, "first", line=False, points=True),
     ]
+    x = Axis("d", (4, 16, 64, 256), logarithmic=True)
     y = Axis("variance", (0.25, 1, 4, 16, 64, 256), logarithmic=True)
-    return line_chart("Variance of a score, and of a scaled score", MEASURED_D_AXIS, y, series)
-
-
-@site_figure
-def score_variance_errors(steps_of: StepsOf) -> Html:
-    r"""How far the measured mean and variance lie from what was proved, in standard errors. Within
-    two they are no surprise."""
-    steps = steps_of("score_variance")
-    series = [
-        Series(kind, steps["d"], steps[f"{kind}_errors_away"], role, line=False, points=True)
-        for kind, role in (("mean", "first"), ("variance", "second"))
-    ]
-    y = Axis("standard errors", (-3, -2, -1, 0, 1, 2, 3))
-    return line_chart("Measured minus proved", MEASURED_D_AXIS, y, series)
+    return line_chart("Variance of a score, and of a scaled score", x, y, series)
