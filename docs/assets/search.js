@@ -7,7 +7,7 @@ const themeWorker = new URL(location.search.slice(1), location);
 const documentsUrl = new URL("../search/documents.json", location);
 // The theme matches the beginnings of words, so a word without its ending also finds other forms.
 const INFLECTED = /^([a-z]{3,}?([a-z]))\2?(?:ing|e[ds]|(?<!s)s)$/;
-// Every page is about attention, so the word only distinguishes pages by its position in their titles.
+// Every page is about attention, so the word distinguishes none; alone, it leads to the chapter on self-attention.
 const UBIQUITOUS = "attention";
 
 // Words of at least this length are corrected.
@@ -68,8 +68,10 @@ const correct = (word) => {
 // Remove what the theme would read as operators, and words that do not distinguish pages.
 const simplify = (query) => {
   const words = wordsOf(query).map(correct);
-  const distinctive = words.filter((word) => word !== UBIQUITOUS && self.lunr.stopWordFilter(word));
-  return (distinctive.length ? distinctive : words).map(toTerm).join(" ");
+  const content = words.filter(self.lunr.stopWordFilter);
+  const distinctive = content.filter((word) => word !== UBIQUITOUS);
+  const isAlone = content.length > 0 && distinctive.length === 0;
+  return (isAlone ? ["self", UBIQUITOUS] : distinctive).map(toTerm).join(" ");
 };
 
 // With a boost, even of 1, only the whole word matches: many words begin like the letter of a matrix.
