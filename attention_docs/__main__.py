@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
 def build_parser() -> argparse.ArgumentParser:
     """Return the parser of all commands; each sets `run`, the function that carries it out."""
     parser = argparse.ArgumentParser(prog="python -m attention_docs", description=__doc__)
-    commands = parser.add_subparsers(required=True, metavar="list | show | verify | check")
+    commands = parser.add_subparsers(required=True, metavar="list | show | verify")
 
     command = commands.add_parser("list", help="list the worked examples")
     command.set_defaults(run=list_examples)
@@ -44,10 +44,6 @@ def build_parser() -> argparse.ArgumentParser:
     command = commands.add_parser("verify", help="compare every example with its committed digits")
     command.add_argument("--backend", choices=("numpy", "cupy"), default="numpy")
     command.set_defaults(run=verify_examples)
-
-    command = commands.add_parser("check", help="where the check of your own attention is")
-    command.add_argument("target", nargs="*")
-    command.set_defaults(run=point_to_the_check)
     return parser
 
 
@@ -80,14 +76,6 @@ def verify_examples(options: argparse.Namespace) -> int:
         equal_count += is_equal
     print(f"{equal_count} of {len(names)} examples agree")
     return 0 if equal_count == len(names) else 1
-
-
-def point_to_the_check(options: argparse.Namespace) -> int:
-    """Say where the check went, which was a command of this package."""
-    raise LookupError(
-        "the check is a package of its own: pip install ./attention_check in a clone, "
-        "then attention-check module:function"
-    )
 
 
 if __name__ == "__main__":

@@ -13,7 +13,8 @@ ROOT = re.compile(r"\\sqrt\{([^{}]*)\}")
 # The argument of any other command, or a group.
 ARGUMENT = re.compile(r"(?:\\[A-Za-z]+)?(?<!frac)\{([^{}]*)\}")
 LAYOUT = re.compile(
-    r"\\(?:left|right|[bB]igg?[lr]?|footnotesize|displaystyle|qq?uad)(?![A-Za-z])|\\[,;:! ]|&"
+    r"\\(?:left|right|[bB]igg?[lr]?|footnotesize|displaystyle|qq?uad|enspace|allowbreak)"
+    r"(?![A-Za-z])|\\[,;:! ]|&"
 )
 COMMAND = re.compile(r"\\([A-Za-z]+)")
 # Commands that are not written by their names, like `sum` and `alpha`.

@@ -1,33 +1,53 @@
 // Filter the catalogue of mistakes: show the rows that have all the words of a field.
 (() => {
+  const normalise = (text) => text.toLowerCase().replace(/[-_\s]+/g, " ").trim();
+
+  // The sections of the catalogue: a heading and what follows it.
+  const sectionsAfter = (box) => {
+    const sections = [];
+    for (let next = box.nextElementSibling; next && next.tagName !== "H2"; next = next.nextElementSibling) {
+      if (next.tagName === "H3") sections.push([]);
+      sections.at(-1)?.push(next);
+    }
+    return sections;
+  };
+
   const prepare = (box) => {
     box.dataset.ready = "";
     const field = box.querySelector("input");
     const status = box.querySelector("[role=status]");
-    const tables = [...box.parentElement.querySelectorAll("details.note:has(table)")];
+    const sections = sectionsAfter(box);
     const update = () => {
-      const words = field.value.toLowerCase().split(/\s+/).filter(Boolean);
+      const words = normalise(field.value).split(" ").filter(Boolean);
       let [count, total] = [0, 0];
-      for (const table of tables) {
-        const subject = table.previousElementSibling.textContent;
-        const rows = [...table.querySelectorAll("tbody tr")];
+      for (const section of sections) {
+        const rows = section.flatMap((element) => [...element.querySelectorAll("tbody tr")]);
         for (const row of rows) {
-          const text = `${subject} ${row.textContent}`.toLowerCase();
+          const text = normalise(`${section[0].textContent} ${row.textContent}`);
           row.hidden = !words.every((word) => text.includes(word));
         }
         const shown = rows.filter((row) => !row.hidden);
-        table.hidden = !shown.length;
-        table.previousElementSibling.hidden = table.hidden;
-        table.open = shown.length > 0 && words.length > 0;
+        for (const element of section) {
+          element.hidden = !shown.length;
+          element.open = shown.length > 0 && words.length > 0;
+        }
         count += shown.length;
         total += rows.length;
       }
       status.textContent = words.length ? `${count} of ${total}` : "";
     };
-    for (const table of tables) if (table.querySelector("mark")) table.open = true; // found by a search
     field.addEventListener("input", update);
     if (field.value) update(); // the browser restored it
+    for (const [, table] of sections) table.open ||= Boolean(table.querySelector("mark")); // found by a search
+    openTarget();
   };
+
+  // The table below a heading that a link leads to.
+  const openTarget = () => {
+    const table = document.getElementById(location.hash.slice(1))?.nextElementSibling;
+    if (table?.matches("details")) table.open = true;
+  };
+  addEventListener("hashchange", openTarget);
   const prepareAll = () => document.querySelectorAll(".filter:not([data-ready])").forEach(prepare);
   window.attentionDocs.onArrival(prepareAll);
   prepareAll();

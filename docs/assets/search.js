@@ -12,6 +12,8 @@ const UBIQUITOUS = "attention";
 
 // Words of at least this length are corrected.
 const SHORTEST_CORRECTED = 4;
+// How much more a function counts whose name is the query.
+const NAMED_WEIGHT = 100;
 // How much more an occurrence in a title or among the keywords counts than one in a text.
 const TITLE_WEIGHT = 20;
 
@@ -77,23 +79,28 @@ const simplify = (query) => {
 // With a boost, even of 1, only the whole word matches: many words begin like the letter of a matrix.
 const toTerm = (word) => (word.length === 1 ? `${word}^1` : word.replace(INFLECTED, "$1"));
 
-// Sections that have most words of the query come first. The theme shows those that score as high as the best of their
-// page, and folds the others; so that a section is not folded that has more of the words, it scores as high as that one.
+// Sections that have most words of the query come first, and a function that is named before all others. The theme shows
+// those that score as high as the best of their page, and folds the others. So that not only the beginning of a page is
+// shown, the best section below it that has as many words scores as high.
 const countFound = ({ terms }) => Object.values(terms).filter(Boolean).length;
-const rank = (pages) => {
-  for (const section of pages.flat()) section.score *= countFound(section) / Object.keys(section.terms).length;
-  for (const sections of pages) {
-    sections.sort((a, b) => b.score - a.score);
-    const [best] = sections;
-    const fuller = sections.find((section) => countFound(section) > countFound(best));
-    if (fuller) fuller.score = best.score;
-    sections.sort((a, b) => b.score - a.score);
+const byScore = (a, b) => b.score - a.score;
+const rank = (pages, query) => {
+  for (const section of pages.flat()) {
+    section.score *= countFound(section) / Object.keys(section.terms).length;
+    if (query.includes("_") && section.location.endsWith(`.${query.trim()}`)) section.score *= NAMED_WEIGHT;
   }
-  pages.sort(([a], [b]) => b.score - a.score);
+  for (const sections of pages) {
+    const [best, ...others] = sections.sort(byScore);
+    const isBeginning = !best.location.includes("#");
+    const below = others.find((section) => countFound(section) >= countFound(best) + !isBeginning);
+    if (below) below.score = best.score;
+    sections.sort(byScore);
+  }
+  pages.sort(([a], [b]) => byScore(a, b));
 };
 const post = self.postMessage.bind(self);
 self.postMessage = (message) => {
-  if (message.type === RESULT) rank(message.data.items);
+  if (message.type === RESULT) rank(message.data.items, latestQuery.data);
   post(message);
 };
 
@@ -104,16 +111,16 @@ const receive = (event) => {
   const message = event.data;
   if (message.type === SETUP) {
     setupMessage = message;
-    postMessage({ type: READY });
+    post({ type: READY });
   } else if (message.type === QUERY && !message.data) {
-    postMessage({ type: RESULT, data: { items: [] } });
+    post({ type: RESULT, data: { items: [] } });
   } else {
     latestQuery = message;
     if (isReady) sendLatestQuery();
     loading ??= loadWorker().catch(() => {
       // Retry at the next letter.
       loading = undefined;
-      postMessage({ type: RESULT, data: { items: [] } });
+      post({ type: RESULT, data: { items: [] } });
     });
   }
 };

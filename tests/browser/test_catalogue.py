@@ -12,6 +12,8 @@ def test_filter_shows_the_rows_that_have_all_words(open_page):
     assert all("softmax" in row for row in rows)
     status = page.locator(".filter").get_by_role("status")
     assert status.inner_text().startswith(f"{len(rows)} of ")
+    field.fill("YaRN")  # in the table of mistakes between calls
+    assert status.inner_text().startswith("1 of ")
     field.fill("no such mistake")
     assert page.locator("details.note:visible").count() == 0
     field.fill("")

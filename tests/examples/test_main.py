@@ -150,7 +150,7 @@ def test_help_names_the_commands(capsys, monkeypatch):
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])
     lines = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
-    assert lines[0] == "usage: python -m attention_docs [-h] list | show | verify | check ..."
+    assert lines[0] == "usage: python -m attention_docs [-h] list | show | verify ..."
     assert __main__.__doc__ in lines
     assert "list list the worked examples" in lines
     assert "show print every step of one example" in lines

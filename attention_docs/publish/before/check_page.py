@@ -37,8 +37,8 @@ SUBJECTS = {
     "window": "Windows",
     "softcap": "Softcaps",
     **dict.fromkeys(("product", "arguments", "weighted_sum"), "Arguments, padding and blocks"),
-    "share_heads": "Grouped heads",
-    "rotate": "Positions",
+    "share_heads": "Grouped heads (GQA, MQA)",
+    "rotate": "Positions: sinusoids and RoPE",
 }
 OTHER_SUBJECT = "Layers: heads, weights and biases"
 FILTER = """\
@@ -172,7 +172,7 @@ def mistakes_tables() -> str:
         subject = SUBJECTS.get(next(iter(mistake.changes)), OTHER_SUBJECT)
         row = mistake_row(mistake, digits(mistake, case), case.aspect, reported)
         rows.setdefault(subject, []).append(row)
-    rows["Positions"] += [mistake_row(mistake) for mistake in positions.MISTAKES.values()]
+    rows[SUBJECTS["rotate"]] += [mistake_row(mistake) for mistake in positions.MISTAKES.values()]
     header = [
         "| mistake | right, wrong | shown by | the line that fixes it | reported |",
         "| --- | --- | --- | --- | --- |",
