@@ -140,7 +140,7 @@ def test_figure_cells_get_colour_and_sign_until_the_box_is_closed(open_page):
 
 
 def test_argmax_has_no_derivative(open_page):
-    visit = open_page("mechanisms/word_order")
+    visit = open_page("mechanisms/word_alignment")
     box = show_influences(visit, '[data-val="word_order.aligned[0]"]')
     text = box.locator("[role=status]").inner_text()
     assert text == "It can only jump, so it has no derivative."
