@@ -1,6 +1,7 @@
 // Filter the catalogue of mistakes: show the rows that have all the words of a field.
 (() => {
-  const normalise = (text) => text.toLowerCase().replace(/[-_\s]+/g, " ").trim();
+  // A text as words, with a space before each.
+  const normalise = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}#.]+/gu, " ").replace(/^ ?/, " ");
 
   // The sections of the catalogue: a heading and what follows it.
   const sectionsAfter = (box) => {
@@ -24,7 +25,7 @@
         const rows = section.flatMap((element) => [...element.querySelectorAll("tbody tr")]);
         for (const row of rows) {
           const text = normalise(`${section[0].textContent} ${row.textContent}`);
-          row.hidden = !words.every((word) => text.includes(word));
+          row.hidden = !words.every((word) => text.includes(` ${word}`));
         }
         const shown = rows.filter((row) => !row.hidden);
         for (const element of section) {

@@ -12,8 +12,9 @@ const UBIQUITOUS = "attention";
 
 // Words of at least this length are corrected.
 const SHORTEST_CORRECTED = 4;
-// How much more a function counts whose name is the query.
-const NAMED_WEIGHT = 100;
+// How much more a section counts that has all words of the query in its title, and a function whose name is the query.
+const TITLE_BOOST = 5;
+const NAMED_BOOST = 100;
 // How much more an occurrence in a title or among the keywords counts than one in a text.
 const TITLE_WEIGHT = 20;
 
@@ -79,20 +80,33 @@ const simplify = (query) => {
 // With a boost, even of 1, only the whole word matches: many words begin like the letter of a matrix.
 const toTerm = (word) => (word.length === 1 ? `${word}^1` : word.replace(INFLECTED, "$1"));
 
-// Sections that have most words of the query come first, and a function that is named before all others. The theme shows
-// those that score as high as the best of their page, and folds the others. So that not only the beginning of a page is
-// shown, the best section below it that has as many words scores as high.
-const countFound = ({ terms }) => Object.values(terms).filter(Boolean).length;
-const byScore = (a, b) => b.score - a.score;
+// How many bits it takes to name a word that begins so: rare words take most.
+const bitsOf = (start) => {
+  const total = (counts) => counts.reduce((sum, count) => sum + count, 0);
+  const counts = [...occurrences].filter(([word]) => word.startsWith(start)).map(([, count]) => count);
+  return Math.log2(total([...occurrences.values()]) / (1 + total(counts)));
+};
+// The theme lets a word that is frequent in titles outweigh all others. Here sections that have the rare words of a
+// query come first, above all those that name all of its words in their title, and a function of this name. The theme
+// shows those that score as high as the best of their page, and folds the others. So that not only the beginning of a
+// page is shown, the best section below it that has as many words scores as high.
 const rank = (pages, query) => {
+  const bits = new Map(Object.keys(pages[0]?.[0].terms ?? {}).map((term) => [term, bitsOf(term)]));
+  const bitsFound = ({ terms }) => Array.from(bits, ([term, count]) => (terms[term] ? count : 0)).reduce((a, b) => a + b);
+  const bitsOfAll = [...bits.values()].reduce((a, b) => a + b, 0);
   for (const section of pages.flat()) {
-    section.score *= countFound(section) / Object.keys(section.terms).length;
-    if (query.includes("_") && section.location.endsWith(`.${query.trim()}`)) section.score *= NAMED_WEIGHT;
+    section.score *= (bitsFound(section) / bitsOfAll) ** 2;
+    const title = wordsOf(section.title.replace(/<[^>]*>/g, ""));
+    const isNamed = [...bits.keys()].every((term) => title.some((word) => word.startsWith(term)));
+    if (bits.size > 1 && isNamed) section.score *= TITLE_BOOST;
+    if (query.includes("_") && section.location.endsWith(`.${query.trim()}`)) section.score *= NAMED_BOOST;
   }
+  const byScore = (a, b) => b.score - a.score;
   for (const sections of pages) {
     const [best, ...others] = sections.sort(byScore);
+    const least = bitsFound(best);
     const isBeginning = !best.location.includes("#");
-    const below = others.find((section) => countFound(section) >= countFound(best) + !isBeginning);
+    const below = others.find((section) => bitsFound(section) > least || (isBeginning && bitsFound(section) === least));
     if (below) below.score = best.score;
     sections.sort(byScore);
   }

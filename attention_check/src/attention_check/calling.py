@@ -20,9 +20,6 @@ LAYOUTS = ("bhnd", "bnhd", "nbhd", "bnd", "nhd", "nd")
 LAYER_LAYOUTS = ("bnd", "nbd", "nd")
 LIBRARIES = ("torch", "jax", "cupy", "numpy")
 MASKS = ("keep", "hide", "additive", "ones")
-# The axes of masks: of all scores, of those of a sequence, of one head, of keys, or with the heads
-# of all sequences one after another, as in PyTorch's MultiheadAttention.
-MASK_AXES = ("bhmn", "bmn", "mn", "bn", "hmn")
 
 # Names of an argument with the number of keys of each sequence.
 (LENGTHS,) = names_of("lengths").values()
@@ -89,7 +86,7 @@ class Interface:
         is_always_causal: whether it is causal and has no argument for it.
         mask: one of `MASKS`: True keeps a key, True hides it, the mask is added to the scores, or
             1 keeps and 0 hides; None if it is not called with masks.
-        mask_axes: the axes of its mask, one of `MASK_AXES`.
+        mask_axes: the axes of its mask: bhmn, bmn, mn, bn, or hmn, the heads of all sequences.
         padding: likewise what its (b, n) mask of padding means, or `lengths`.
         adds_masks: whether a mask may hold numbers to add.
         takes_window_number: whether its window is one number, and not the numbers on both sides.

@@ -25,6 +25,7 @@ class Mistake:
         summary: a noun phrase that completes "its output is that of".
         changes: the steps of `recipe` that it replaces, by name.
         section: the page and anchor that explain it; "" for its row in the catalogue.
+        subject: the heading of its table in the catalogue.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Mistake:
     fix: str
     changes: StepFunctions
     section: str = ""
+    subject: str = ""
 
     @property
     def anchor(self) -> str:

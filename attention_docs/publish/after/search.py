@@ -25,12 +25,11 @@ EXCLUDED_SECTIONS = re.compile(
 # The weight of the sections of some pages in the ranking, by the start of their location. Tuned by
 # hand until tests/browser/queries.txt led to its pages.
 BOOSTS = {
+    "course/test_yourself/": 0.5,
     "course/": 1.5,
     "glossary/": 2.0,
-    "check/": 0.9,
-    "errata/": 0.5,
-    "mechanisms/cross_attention/": 1.4,
     "mechanisms/kv_cache/": 1.8,
+    "mechanisms/quantised_cache/": 0.7,
     "mechanisms/rotary/": 1.4,
     "mechanisms/self_attention/": 1.7,
     "notebooks/": 0.5,

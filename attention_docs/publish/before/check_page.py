@@ -28,19 +28,6 @@ LIBRARIES = {
     "PyTorch": ("import torch", "torch.tensor"),
     "JAX": ("import jax.numpy as jnp", "jnp.array"),
 }
-# The subject of a mistake in the catalogue, by the first step of attention that it replaces.
-SUBJECTS = {
-    "scale": "Scale",
-    "softmax": "Softmax",
-    **dict.fromkeys(("mask", "causal", "hide"), "Masks"),
-    "add_bias": "Float masks",
-    "window": "Windows",
-    "softcap": "Softcaps",
-    **dict.fromkeys(("product", "arguments", "weighted_sum"), "Arguments, padding and blocks"),
-    "share_heads": "Grouped heads (GQA, MQA)",
-    "rotate": "Positions: sinusoids and RoPE",
-}
-OTHER_SUBJECT = "Layers: heads, weights and biases"
 FILTER = """\
 <div class="filter">
 <label for="words">Show mistakes with these words</label>
@@ -165,14 +152,14 @@ def mistakes_tables() -> str:
     threads: dict[str, list[str]] = {}
     for thread, bug in load_results("bugs")["bugs"].items():
         threads.setdefault(bug["reason"], []).append(f"[{thread.split('/', 1)[1]}")
-    rows: dict[str, list[str]] = {subject: [] for subject in SUBJECTS.values()}
+    rows: dict[str, list[str]] = {}
     for mistake in MISTAKES:
         case = cases.CASES[comparing.typical_case(mistake)]
         reported = ", ".join(threads.get(mistake.summary, []))
-        subject = SUBJECTS.get(next(iter(mistake.changes)), OTHER_SUBJECT)
         row = mistake_row(mistake, digits(mistake, case), case.aspect, reported)
-        rows.setdefault(subject, []).append(row)
-    rows[SUBJECTS["rotate"]] += [mistake_row(mistake) for mistake in positions.MISTAKES.values()]
+        rows.setdefault(mistake.subject, []).append(row)
+    for mistake in positions.MISTAKES.values():
+        rows.setdefault(mistake.subject, []).append(mistake_row(mistake))
     header = [
         "| mistake | right, wrong | shown by | the line that fixes it | reported |",
         "| --- | --- | --- | --- | --- |",
