@@ -149,7 +149,8 @@ class MarkdownConverter:
         resolved = values.resolve(page_file.prose, self.macros(page_file), page_file.location)
         with_page_links = LINK_TO_NOTEBOOK.sub(r"\1.md", resolved)
         with_placeholders = self.diagrams.replace_fences(with_page_links)
-        return sessions.mark_sessions(with_placeholders)
+        with_install = sessions.with_install_line(with_placeholders, self.project.repository)
+        return sessions.mark_sessions(with_install)
 
     def with_progress(self, path: str, markdown: str) -> str:
         """Add “Course, page 2 of 10” below the title of a page of the course.

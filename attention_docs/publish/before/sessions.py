@@ -10,6 +10,9 @@ from html import escape
 FENCE = re.compile(r"^(?P<indent> *)```python\n(?P<code>.*?)^ *```$", re.MULTILINE | re.DOTALL)
 SESSION = re.compile(r"^( *)```python(\n\s*>>>)", re.MULTILINE)
 SECTION = r"^## {}(?: *\{{[^}}]*\}})?\n(?P<text>.*?)(?=^## |\Z)"
+INSTALL = """
+
+<p class="take-away" data-search-exclude markdown="span">To run the code of this page: {}</p>"""
 BUTTON = """\
 <button type="button" class="md-button copy-program hands-on" data-clipboard-text="{}">\
 Copy this page as a program</button>
@@ -25,6 +28,21 @@ def mark_sessions(markdown: str) -> str:
     '```pycon\\n>>> 1 + 1\\n2\\n```'
     """
     return SESSION.sub(r"\1```pycon\2", markdown)
+
+
+def with_install_line(markdown: str, repository: str | None) -> str:
+    """Say below the first block of code that imports the package how to install it.
+
+    >>> with_install_line("```python\\n>>> import attention_docs\\n```", "https://github.com/a/b")
+    '...\\n```\\n\\n<p...>To run the code of this page: `pip install git+https://github.com/a/b`</p>'
+    """
+    here = "`pip install .` in a clone of the repository"
+    line = INSTALL.format(f"`pip install git+{repository}`" if repository else here)
+    for fence in FENCE.finditer(markdown):
+        if "attention_docs" in fence["code"]:
+            below = textwrap.indent(line, fence["indent"])
+            return markdown[: fence.end()] + below + markdown[fence.end() :]
+    return markdown
 
 
 def copy_button(markdown: str, heading: str) -> str:

@@ -19,6 +19,8 @@ def project_settings(project: Project, nav: Any) -> dict[str, Any]:
         "nav": markdown_paths(nav),
         "site_url": project.address,
     }
+    if project.repository:
+        settings["edit_uri_template"] = f"{project.repository}/edit/main/docs/{{path}}"
     if project.offline:
         settings["extra"] = OFFLINE_EXTRA
     return settings
@@ -40,9 +42,12 @@ def markdown_paths(nav: Any) -> Any:
 def footer(project: Project) -> str:
     """Return the footer of all pages as HTML, with the commit and the versions of the tools."""
     katex = json.loads(assets.read_file(project.node_modules, "katex/package.json"))["version"]
-    report = f" {report_link(project.repository)}." if project.repository else ""
+    links = ""
+    if project.repository:
+        source = f'<a href="{project.repository}">Source on GitHub</a>'
+        links = f" {source}. {report_link(project.repository)}."
     return (
-        f"Text CC BY 4.0, code MIT, the attention-docs contributors.{report}<br>Built with "
+        f"Text CC BY 4.0, code MIT, the attention-docs contributors.{links}<br>Built with "
         f"attention-docs {version('attention-docs')}, commit {commit(project.root)}, "
         f"NumPy {version('numpy')}, Python {platform.python_version()}, KaTeX {katex}, "
         f"Material for MkDocs {version('mkdocs-material')}."

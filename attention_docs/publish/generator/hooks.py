@@ -50,15 +50,16 @@ def on_files(files: Files, config: MkDocsConfig) -> None:
     source_files = [file for file in files if file.src_uri.endswith((".md", ".ipynb"))]
     not_in_nav = InclusionLevel.NOT_IN_NAV
     outside_nav = {file.src_uri for file in source_files if file.inclusion is not_in_nav}
-    paths = [re.sub(r"ipynb$", "md", file.src_uri) for file in source_files]
+    sources = {re.sub(r"ipynb$", "md", file.src_uri): file.src_uri for file in source_files}
     # After an error, a preview needs all pages, to show the error in place of each.
-    generated_files = build.attempt(prepare, config) or dict.fromkeys(paths, "# Not built")
+    generated_files = build.attempt(prepare, config) or dict.fromkeys(sources, "# Not built")
     for file in source_files:
         files.remove(file)
     for path, content in generated_files.items():
         # Explicitly included, because mkdocs.yml excludes the folder of some scripts.
         level = not_in_nav if path in outside_nav else InclusionLevel.INCLUDED
         file = File.generated(config, path, content=content, inclusion=level)
+        file.edit_uri = sources.get(path)
         files.append(file)
     mkdocstrings: Any = config.plugins["mkdocstrings"]
     cache_templates(mkdocstrings.get_handler("python").env)
