@@ -18,8 +18,9 @@ StepsOf = Callable[[str], Steps]  # from the name of an example to its steps
 
 REFERENCE = re.compile(r"(?P<example>\w+)\.(?P<step>\w+)(?P<shape>\.shape)?(?P<index>\[[^\]]*\])?")
 RESULTS = Path(__file__).parents[1] / "results"
-# Those of the check are in its package.
+# Those of the check are in its package, and what was read of models is beside its example.
 CHECK_RESULTS = Path(__file__).parents[1] / "attention_check" / "results"
+EXAMPLES = Path(__file__).parent / "examples"
 
 
 def look_up(reference: str, steps_of: StepsOf) -> Array | tuple[int, ...]:
@@ -95,7 +96,7 @@ def apply_index(array: Array, index: str | None) -> Array:
 
 
 def load_results(name: str, folder: Path = RESULTS) -> Any:
-    folders = (RESULTS, CHECK_RESULTS) if folder == RESULTS else (folder,)
+    folders = (RESULTS, CHECK_RESULTS, EXAMPLES) if folder == RESULTS else (folder,)
     files = {path.stem: path for place in folders for path in sorted(place.glob("*.json"))}
     if name not in files:
         raise LookupError(f"result {name!r} is unknown; expected one of {', '.join(files)}")

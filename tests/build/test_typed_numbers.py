@@ -12,6 +12,7 @@ import sys
 import pytest
 from bs4 import BeautifulSoup, Comment
 
+from attention_docs.examples import models_by_name
 from attention_docs.figures.registry import FIGURES
 from attention_docs.figures.side_panel import SIDE_PANELS, side_panel
 from attention_docs.publish.before.values import CODE_OR_MATH
@@ -76,6 +77,7 @@ ALLOWED_KINDS = {
     "a colour": r"#[0-9a-f]{6}\b",
     "what to type into a field": r"like 0\.5 or −2e-3|the largest number, 1\.8e308",
     "a license": r"CC BY 4\.0",
+    "the name of a model": rf"(?:{'|'.join(map(re.escape, models_by_name.MODELS))})(?![.\w-])",
 }
 
 

@@ -60,9 +60,13 @@ def file_at(site, url):
 
 
 def is_broken(target_url, site, pages):
-    """Whether the site lacks the file of an address, or its page has no element with the fragment."""
+    """Whether the site lacks the file of an address, or its page has no element with the fragment.
+
+    A fragment that begins with `try=` edits inputs of the page.
+    """
     url, _, fragment = target_url.partition("#")
-    lacks_id = fragment and url in pages and unquote(fragment) not in pages[url].ids
+    is_edit = fragment.startswith("try=")
+    lacks_id = fragment and url in pages and unquote(fragment) not in pages[url].ids and not is_edit
     return lacks_id or not file_at(site, url).is_file()
 
 

@@ -126,21 +126,3 @@ def state_sizes(literals):
         "hybrid": [mebibytes(tokens, has_attention) for tokens in literals["CONTEXTS"]],
         "attention_only": [mebibytes(tokens, [True] * 48) for tokens in literals["CONTEXTS"]],
     }
-
-
-@independent(
-    "models_by_name",
-    "the bytes of arrays, layer by layer",
-    fixed=["FULL", "WINDOWED", "STATES", "HEADS", "NUMBERS", "WINDOW", "STATE", "CONTEXT"],
-)
-def models_by_name(literals):
-    names = ("FULL", "WINDOWED", "STATES", "NUMBERS", "WINDOW", "STATE", "CONTEXT")
-    mebibytes, share = [], []
-    for model in zip(*(literals[name] for name in names), strict=True):
-        full, windowed, states, numbers, window, state, context = model
-        token = np.zeros(numbers, "float16").nbytes
-        kept = [token * context] * full + [token * window] * windowed
-        kept += [np.zeros(state, "float32").nbytes] * states
-        mebibytes.append(sum(kept) / 1024**2)
-        share.append(sum(kept) / (len(kept) * token * context))
-    return {"mebibytes": mebibytes, "share": share}
