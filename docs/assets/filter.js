@@ -35,7 +35,7 @@
         count += shown.length;
         total += rows.length;
       }
-      status.textContent = words.length ? `${count} of ${total}` : "";
+      status.textContent = words.length ? `${count} of ${total}${count ? "" : "; the search looks in all chapters"}` : "";
     };
     field.addEventListener("input", update);
     if (field.value) update(); // the browser restored it

@@ -72,7 +72,9 @@ const correct = (word) => {
 const simplify = (query) => {
   const words = wordsOf(query).map(correct);
   const content = words.filter(self.lunr.stopWordFilter);
-  const distinctive = content.filter((word) => word !== UBIQUITOUS);
+  // A number tells models such as Llama 4 from others, but among many words it says little.
+  const isNoise = (word) => word === UBIQUITOUS || (content.length > 2 && /^\d+$/.test(word));
+  const distinctive = content.filter((word) => !isNoise(word));
   const isAlone = content.length > 0 && distinctive.length === 0;
   return (isAlone ? ["self", UBIQUITOUS] : distinctive).map(toTerm).join(" ");
 };

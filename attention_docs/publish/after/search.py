@@ -20,7 +20,7 @@ from attention_docs.publish.inserts import FORMULA
 
 # Notebooks and exercises repeat chapters, and papers and links have pages of their own.
 EXCLUDED_SECTIONS = re.compile(
-    "notebooks/.*#|#(exercises|what-this-page-leaves-out|where-this-comes-from)$"
+    "notebooks/.*#|#(exercises|what-this-page-leaves-out|what-was-read|where-this-comes-from)$"
 )
 # The weight of the sections of some pages in the ranking, by the start of their location. Tuned by
 # hand until tests/browser/queries.txt led to its pages.
@@ -33,6 +33,7 @@ BOOSTS = {
     "mechanisms/rotary/": 1.4,
     "mechanisms/self_attention/": 1.7,
     "notebooks/": 0.5,
+    "questions/": 0.7,
     "reading_order/": 0.5,
     "reference/": 0.6,
 }
