@@ -33,6 +33,16 @@ def add_classes(page: str) -> str:
     return head + " ".join([article, *classes]) + content
 
 
+def without_blank_lines(page: str) -> str:
+    r"""Drop the blank lines of the navigation, which are 15 kB of a page, but none of the text.
+
+    >>> without_blank_lines("<nav>\n  \n\n<a>\n<article>\n\n<pre>")
+    '<nav>\n<a>\n<article>\n\n<pre>'
+    """
+    navigation, article, text = page.partition("<article")
+    return re.sub(r"\n\s*\n", "\n", navigation) + article + text
+
+
 def allow_breaks(page: str) -> str:
     """Allow line breaks between the parts of a name in inline code, or of an issue on GitHub.
 

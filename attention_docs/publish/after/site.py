@@ -37,7 +37,7 @@ def finish(
         page = inserts.insert(formulas.insert(page, typeset), html)
         page = tables.align_numbers(page)
         page = markup.allow_breaks(page)
-        page = markup.add_classes(page)
+        page = markup.without_blank_lines(markup.add_classes(page))
         # Browsers refuse to preload from files.
         pages[path] = page if project.offline else markup.with_preloads(page)
     write_text(site / FORMULA_STYLE_SHEET, fonts.style_sheet(project, typeset.values()))
