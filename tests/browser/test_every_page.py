@@ -68,7 +68,7 @@ INACCESSIBLE_BOXES = """
 OVERLAPS = """
     [...document.querySelectorAll(".md-content__inner")].flatMap(article => {
         const blocks = [...article.children].filter(e =>
-            e.offsetHeight && !e.matches("form, .progress") && getComputedStyle(e).position !== "absolute");
+            e.offsetHeight && !e.matches("form, .progress, .md-content__button") && getComputedStyle(e).position !== "absolute");
         return blocks.slice(1).filter((block, i) =>
             block.getBoundingClientRect().top < blocks[i].getBoundingClientRect().bottom - 1
         ).map(block => block.outerHTML.slice(0, 200));

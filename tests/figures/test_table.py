@@ -22,7 +22,7 @@ def rows(html):
 
 def as_shown(cell):
     """Convert the text of a cell to the format of the command `show`."""
-    text = cell.replace("−", "-").replace("∞", "inf")
+    text = cell.replace("−", "-").replace("∞", "inf").replace(",", "")
     mantissa, power, exponent = text.removesuffix("</sup>").partition(" × 10<sup>")
     if power:
         return f"{mantissa}e{int(exponent):+03}"
