@@ -91,23 +91,25 @@ const bitsOf = (start) => {
 // The theme lets a word that is frequent in titles outweigh all others. Here sections that have the rare words of a
 // query come first, above all those that name all of its words in their title, and a function of this name. The theme
 // shows those that score as high as the best of their page, and folds the others. So that not only the beginning of a
-// page is shown, the best section below it that has as many words scores as high.
+// page is shown, unless it is what the query names, the best section below it that has as many words scores as high.
 const rank = (pages, query) => {
   const bits = new Map(Object.keys(pages[0]?.[0].terms ?? {}).map((term) => [term, bitsOf(term)]));
   const bitsFound = ({ terms }) => Array.from(bits, ([term, count]) => (terms[term] ? count : 0)).reduce((a, b) => a + b);
   const bitsOfAll = [...bits.values()].reduce((a, b) => a + b, 0);
+  const isNamed = ({ title }) => {
+    const words = wordsOf(title.replace(/<[^>]*>/g, ""));
+    return [...bits.keys()].every((term) => words.some((word) => word.startsWith(term)));
+  };
   for (const section of pages.flat()) {
     section.score *= (bitsFound(section) / bitsOfAll) ** 2;
-    const title = wordsOf(section.title.replace(/<[^>]*>/g, ""));
-    const isNamed = [...bits.keys()].every((term) => title.some((word) => word.startsWith(term)));
-    if (bits.size > 1 && isNamed) section.score *= TITLE_BOOST;
+    if (bits.size > 1 && isNamed(section)) section.score *= TITLE_BOOST;
     if (query.includes("_") && section.location.endsWith(`.${query.trim()}`)) section.score *= NAMED_BOOST;
   }
   const byScore = (a, b) => b.score - a.score;
   for (const sections of pages) {
     const [best, ...others] = sections.sort(byScore);
     const least = bitsFound(best);
-    const isBeginning = !best.location.includes("#");
+    const isBeginning = !best.location.includes("#") && !isNamed(best);
     const below = others.find((section) => bitsFound(section) > least || (isBeginning && bitsFound(section) === least));
     if (below) below.score = best.score;
     sections.sort(byScore);
