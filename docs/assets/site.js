@@ -74,9 +74,11 @@
         delete window.attentionDocs.pendingEvent;
         reject();
       };
+      // The script measures what the style lays out, so it waits for the style.
+      const script = Object.assign(document.createElement("script"), { src: liveScript, onload, onerror });
       document.head.append(
-        Object.assign(document.createElement("link"), liveStyle),
-        Object.assign(document.createElement("script"), { src: liveScript, onload, onerror }),
+        Object.assign(document.createElement("link"), { rel: "preload", as: "script", href: liveScript }),
+        Object.assign(document.createElement("link"), liveStyle, { onload: () => document.head.append(script), onerror }),
       );
     });
     return liveLoading;

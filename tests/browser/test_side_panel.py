@@ -1,5 +1,7 @@
 """The side panel of the course pages: its size and position, its switch, and its updates."""
 
+from time import sleep
+
 import numpy as np
 import pytest
 
@@ -192,6 +194,14 @@ def test_side_panel_card_field_and_bar_do_not_overlap(open_page, window):
     assert not overlap(panel, bar)
     assert not overlap(field, bar)
     assert panel["bottom"] <= window["height"]
+
+
+def test_first_card_is_placed_after_a_slow_style(open_page):
+    visit = open_page("course/mask", **WIDE)
+    visit.page.route("**/live.css*", lambda route: (sleep(0.5), route.continue_()))
+    visit.page.locator(".by-hand .main g[data-at='4,0']").click()
+    visit.page.wait_for_selector(f"{CARD} output")
+    assert box(visit, CARD)["bottom"] <= WIDE["height"]
 
 
 def test_editing_from_the_side_panel_edits_the_example_of_the_page(open_page):
