@@ -1,4 +1,4 @@
-"""Programs that readers copy from pages run without the package."""
+"""Programs that readers copy run without the package, and tabs of libraries print the same."""
 
 import doctest
 import re
@@ -11,6 +11,9 @@ from attention_docs.publish.before import sessions
 from tests.conftest import ROOT
 
 PROGRAM = re.compile(r"^\\program\{(.+)\}$", re.MULTILINE)
+TAB = re.compile(
+    r'^=== "(NumPy|PyTorch)"\n\n {4}```python\n(.*?)^ {4}```', re.MULTILINE | re.DOTALL
+)
 PAGES = [
     path
     for path in sorted((ROOT / "docs").rglob("*.md"))
@@ -52,3 +55,18 @@ def test_program_pasted_at_a_prompt_prints_what_its_page_shows(page, tmp_path):
 def test_section_without_session_is_refused():
     with pytest.raises(LookupError, match="expected a section 'In code'"):
         sessions.copy_button("# Title\n\n## In code\n\nNothing here.\n", "In code")
+
+
+def test_both_tabs_of_a_page_print_the_same_numbers():
+    tabs = {}
+    for file in (ROOT / "docs" / "mechanisms").glob("*.md"):
+        for library, code in TAB.findall(file.read_text(encoding="utf-8")):
+            tabs.setdefault(library, []).append((file.stem, printed_numbers(code)))
+    assert tabs["NumPy"] == tabs["PyTorch"]
+    assert len(tabs["PyTorch"]) == 7
+    assert all(numbers for _, numbers in tabs["PyTorch"])
+
+
+def printed_numbers(code):
+    printed = "".join(example.want for example in doctest.DocTestParser().get_examples(code))
+    return [float(number) for number in re.findall(r"-?\d+(?:\.\d+)?", printed)]
