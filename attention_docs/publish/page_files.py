@@ -21,11 +21,13 @@ class PageFile:
 
     Args:
         markdown: its Markdown after macros are expanded, once that is known.
+        plain: the same for other programs, without HTML.
     """
 
     path: str
     content: str
     markdown: str = ""
+    plain: str = ""
 
     @property
     def file(self) -> str:

@@ -68,8 +68,8 @@ def test_every_page_has_the_same_minimal_policy(site):
         scanner = PageScanner(page)
         assert scanner.blocked_tags == []
         scripts.update(scanner.inline_scripts)
-    # Two of ours and two of the theme's on every page, and the theme's script with the path to the
+    # Two of ours and three of the theme's on every page, and the theme's script with the path to the
     # root, which differs at each of three depths and in 404.html. Any other is a plugin's.
-    assert len(scripts) == 4 + 4, scripts
+    assert len(scripts) == 5 + 4, scripts
     assert set(policy["script-src"]) == {"'self'", *map(hash_source, scripts)}
     assert policy["default-src"] == ["'self'"]

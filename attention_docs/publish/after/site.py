@@ -51,6 +51,8 @@ def finish(
         pages = policy.add_policy(pages)
     for path, page in pages.items():
         write_text(site / path, page)
+    for path, page_file in page_files.items():
+        write_text(site / path, page_file.plain)
     project.cache.prune()
 
 

@@ -24,6 +24,7 @@ from attention_docs.publish.before import (
     lint,
     live,
     notebooks,
+    plain,
     sessions,
     values,
 )
@@ -75,6 +76,7 @@ def prepare(project: Project, nav: Nav) -> Prepared:
         **live.graph_scripts(project),
         **sentence_scripts(),
         **notebooks.downloads(page_files.values(), project.repository),
+        "llms.txt": plain.index(project.name, nav, page_files, project.address).encode(),
     }
     if project.offline:
         # The shim that the search needs where the site is read from files.
@@ -143,14 +145,24 @@ class MarkdownConverter:
                     page_file, html, self.project.repository, self.inserts.add
                 )
                 page_file.markdown = self.diagrams.replace_fences(markdown)
+                page_file.plain = plain.plain_markdown(markdown)
 
     def page_markdown(self, page_file: PageFile) -> str:
         self.check(page_file)
-        resolved = values.resolve(page_file.prose, self.macros(page_file), page_file.location)
+        macros = self.macros(page_file)
+        resolved = values.resolve(page_file.prose, macros, page_file.location)
+        page_file.plain = self.plain_markdown(page_file, macros)
         with_page_links = LINK_TO_NOTEBOOK.sub(r"\1.md", resolved)
         with_placeholders = self.diagrams.replace_fences(with_page_links)
         with_install = sessions.with_install_line(with_placeholders, self.project.repository)
         return sessions.mark_sessions(with_install)
+
+    def plain_markdown(self, page_file: PageFile, macros: Macros) -> str:
+        """Return the Markdown that is published beside the page, for other programs."""
+        plain_macros = plain.plain_macros(macros, self.project.examples.steps)
+        resolved = values.resolve(page_file.prose, plain_macros, page_file.location)
+        with_install = sessions.with_install_line(resolved, self.project.repository)
+        return plain.plain_markdown(LINK_TO_NOTEBOOK.sub(r"\1.md", with_install))
 
     def with_progress(self, path: str, markdown: str) -> str:
         """Add “Course, page 2 of 10” below the title of a page of the course.
