@@ -1,4 +1,4 @@
-"""Adds the repository's address to the package's metadata, if the checkout knows it."""
+"""Adds the addresses of repository and site to the package's metadata, if the checkout has them."""
 
 import runpy
 from pathlib import Path
@@ -10,6 +10,13 @@ from hatchling.metadata.plugin.interface import MetadataHookInterface
 class Address(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         module = Path(self.root, "attention_docs", "publish", "repository.py")
-        origin = runpy.run_path(str(module))["origin"](Path(self.root))
+        repository = runpy.run_path(str(module))
+        origin = repository["origin"](Path(self.root))
         if origin:
-            metadata.setdefault("urls", {"Repository": origin})  # an sdist has its own
+            urls = {
+                "Documentation": repository["pages_address"](origin),
+                "Repository": origin,
+                "Issues": f"{origin}/issues",
+                "Changelog": f"{origin}/blob/main/CHANGELOG.md",
+            }
+            metadata.setdefault("urls", urls)  # an sdist has its own
