@@ -106,7 +106,8 @@ def attention_backward(
     Examples:
         >>> query, key = np.array([[2.0, 0.0]]), np.array([[0.0, 2.0], [2.0, 0.0]])
         >>> value = np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
-        >>> gradients = attention_backward(np.array([[1.0, 0.0, 0.0]]), query, key, value)
+        >>> grad_output = np.array([[1.0, 0.0, 0.0]])
+        >>> gradients = attention_backward(grad_output, query, key, value)
         >>> show(gradients.scaled)
         [[0.1054 -0.1054]]
         >>> show(gradients.query)
@@ -172,7 +173,8 @@ def scaled_dot_product_attention_backward(
         >>> query, key = np.array([[2.0, 0.0]]), np.array([[0.0, 2.0], [2.0, 0.0]])
         >>> value = np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
         >>> grad_output = np.array([[1.0, 0.0, 0.0]])
-        >>> show(scaled_dot_product_attention_backward(grad_output, query, key, value).query)
+        >>> inputs = (query, key, value)
+        >>> show(scaled_dot_product_attention_backward(grad_output, *inputs).query)
         [[-0.1490 0.1490]]
     """
     inputs = prepare_inputs(

@@ -24,7 +24,8 @@ class AttentionSteps(NamedTuple):
         output: (..., m, d_v) weighted sums of the values.
 
     Examples:
-        >>> steps = attention_steps(np.ones((2, 3)), np.ones((4, 3)), np.ones((4, 5)))
+        >>> key, value = np.ones((4, 3)), np.ones((4, 5))
+        >>> steps = attention_steps(np.ones((2, 3)), key, value)
         >>> steps.weights.shape, steps.output.shape
         ((2, 4), (2, 5))
     """
@@ -147,7 +148,8 @@ def attention_steps(
 
     Examples:
         >>> query, key = np.array([[2.0, 0.0]]), np.array([[0.0, 2.0], [2.0, 0.0]])
-        >>> steps = attention_steps(query, key, value=np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]]))
+        >>> value = np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
+        >>> steps = attention_steps(query, key, value)
         >>> show(steps.scaled)
         [[0 2.8284]]
         >>> show(steps.weights)
@@ -230,7 +232,8 @@ def attend_tile(
 
     Examples:
         >>> query, key = np.array([[2.0, 0.0]]), np.array([[0.0, 2.0], [2.0, 0.0]])
-        >>> state = attend_tile(query, key, np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]]))
+        >>> value = np.array([[2.0, 0.0, 1.0], [0.0, 2.0, 1.0]])
+        >>> state = attend_tile(query, key, value)
         >>> show(state.maximum), show(state.total), show(state.output)
         [2.8284]
         [1.0591]

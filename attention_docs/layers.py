@@ -35,7 +35,8 @@ def rms_norm(x: Array, weight: Array, epsilon: float = 1e-5) -> Array:
     Source: Zhang and Sennrich 2019, section 3.
 
     Examples:
-        >>> show(rms_norm(np.array([[3.0, 4.0], [30.0, 40.0]]), np.array([1.0, 2.0])))
+        >>> x = np.array([[3.0, 4.0], [30.0, 40.0]])
+        >>> show(rms_norm(x, np.array([1.0, 2.0])))
         [[0.8485 2.2627]
          [0.8485 2.2627]]
     """
@@ -83,8 +84,10 @@ def swiglu(x: Array, W_gate: Array, W_up: Array, W_down: Array) -> Array:
     Source: Shazeer 2020 (GLU Variants Improve Transformer), section 2.
 
     Examples:
-        >>> x, W_gate, W_up = np.array([[1.0, 2.0]]), np.eye(2), np.array([[3.0, 0.0], [0.0, 1.0]])
-        >>> show(swiglu(x, W_gate, W_up, W_down=np.array([[1.0], [1.0]])))
+        >>> x, W_gate = np.array([[1.0, 2.0]]), np.eye(2)
+        >>> W_up = np.array([[3.0, 0.0], [0.0, 1.0]])
+        >>> W_down = np.array([[1.0], [1.0]])
+        >>> show(swiglu(x, W_gate, W_up, W_down))
         [[5.7164]]
     """
     arrays = {"x": x, "W_gate": W_gate, "W_up": W_up, "W_down": W_down}

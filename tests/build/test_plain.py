@@ -1,6 +1,7 @@
 """The Markdown beside each page, and the list of all of it for language models."""
 
 import re
+import textwrap
 
 import pytest
 
@@ -11,6 +12,7 @@ from attention_docs.render.latex import latex
 from tests.conftest import ROOT
 
 LINK = re.compile(r"\]\(([^)#\s:]+\.md)[)#]")
+CODE = re.compile(r"^ *```python\n(.*?)^ *```", re.MULTILINE | re.DOTALL)
 LEFT_OVER = re.compile(r"<[a-z/!]|\\[a-z]+\{|\{ ?[.:]|site-packages")
 
 
@@ -52,6 +54,17 @@ def test_llms_txt_names_each_page_of_the_navigation_once(site):
     pages = re.findall(r"([\w/]+)\.(?:md|ipynb)$", settings, re.MULTILINE)
     assert re.findall(r"/attention-docs/([\w/]+)\.md\)", text) == pages
     assert len(pages) > 80
+
+
+def test_code_fits_its_column_and_leaves_room_for_the_button(files):
+    for file in files:
+        for block in CODE.findall(file.read_text(encoding="utf-8")):
+            lines = textwrap.dedent(block).splitlines()
+            is_session = any(line.startswith(">>>") for line in lines)
+            for number, line in enumerate(lines):
+                # What a session prints breaks where its line ends.
+                if not is_session or line.startswith((">>> ", "... ")):
+                    assert len(line) <= (78 if number < 2 else 80), f"{file}: {line}"
 
 
 def test_what_readers_press_is_left_out():

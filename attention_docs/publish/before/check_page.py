@@ -76,8 +76,11 @@ def inputs_html() -> str:
     steps = examples.steps(INPUTS)
     html = ""
     for library, (import_statement, array_function) in LIBRARIES.items():
-        lines = (f"{name} = {array_function}({steps[name].tolist()})" for name in "QKV")
-        code = code_html("\n".join([import_statement, "", *lines]))
+        code = f"{import_statement}\n"
+        for name in "QKV":
+            rows = "".join(f"    {row},\n" for row in steps[name].tolist())
+            code += f"\n{name} = {array_function}([\n{rows}])"
+        code = code_html(code)
         html += f"<details>\n<summary>Copy for {library}</summary>\n{code}\n</details>\n"
     return html
 
