@@ -10,6 +10,7 @@ from html import escape
 FENCE = re.compile(r"^(?P<indent> *)```python\n(?P<code>.*?)^ *```$", re.MULTILINE | re.DOTALL)
 SESSION = re.compile(r"^( *)```python(\n\s*>>>)", re.MULTILINE)
 SECTION = r"^## {}(?: *\{{[^}}]*\}})?\n(?P<text>.*?)(?=^## |\Z)"
+BLOCK = re.compile(FENCE.pattern.replace("python", "(?:python|console)"), FENCE.flags)
 INSTALL = """
 
 <p class="take-away" data-search-exclude markdown="span">To run the code of this page: {}</p>"""
@@ -31,17 +32,21 @@ def mark_sessions(markdown: str) -> str:
 
 
 def with_install_line(markdown: str, repository: str | None) -> str:
-    """Say below the first block of code that imports the package how to install it.
+    """Say below the first block of code that uses one of the packages how to install it.
 
     >>> with_install_line("```python\\n>>> import attention_docs\\n```", "https://github.com/a/b")
     '...\\n```\\n\\n<p...>To run the code of this page: `pip install git+https://github.com/a/b`</p>'
     """
-    here = "`pip install .` in a clone of the repository"
-    line = INSTALL.format(f"`pip install git+{repository}`" if repository else here)
-    for fence in FENCE.finditer(markdown):
-        if "attention_docs" in fence["code"]:
-            below = textwrap.indent(line, fence["indent"])
-            return markdown[: fence.end()] + below + markdown[fence.end() :]
+    for block in BLOCK.finditer(markdown):
+        package = re.search("attention[_-](docs|check)", block["code"])
+        if not package:
+            continue
+        folder = "attention_check" if package[1] == "check" else ""
+        line = f"`pip install ./{folder}` in a clone of the repository"
+        if repository:
+            line = f"`pip install git+{repository}{folder and f'#subdirectory={folder}'}`"
+        below = textwrap.indent(INSTALL.format(line), block["indent"])
+        return markdown[: block.end()] + below + markdown[block.end() :]
     return markdown
 
 
