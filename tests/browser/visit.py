@@ -55,7 +55,8 @@ KINDS = {
     # With scripts, a player shows one state at a time.
     "figures": ".drawing:not(.state + .state > *)",
     "tables": ".md-content table:not(.hands-on *)",
-    "code": ".md-content pre",
+    # On screens, a set of tabs shows one block.
+    "code": ".md-content pre:not(.tabbed-block + .tabbed-block *)",
 }
 # The number of visible formulas, diagrams, figures, tables and code blocks.
 COUNTS = """
