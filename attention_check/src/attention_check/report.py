@@ -29,6 +29,11 @@ class Verdict:
     reason: str = ""
     mistakes: Mistakes = ()
 
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether a case that should show one of its mistakes does not."""
+        return ", but not in " in self.reason
+
 
 @dataclass(frozen=True, repr=False)
 class Report:
@@ -129,7 +134,7 @@ def wrong_lines(report: Report, verbose: bool) -> list[str]:
     first, with their reasons. Of all others, only the names are listed, unless verbose.
     """
     lines = []
-    wrong = report.verdicts_with(WRONG)
+    wrong = sorted(report.verdicts_with(WRONG), key=lambda verdict: verdict.is_doubtful)
     if wrong:
         first_reason, *other_reasons = group_by_reason(WRONG, wrong)
         lines += [first_reason, *fixes(wrong)]
@@ -198,10 +203,16 @@ def format_verdict(verdict: Verdict) -> str:
 
 
 def fixes(verdicts: list[Verdict]) -> list[str]:
-    """Format each mistake of the verdicts once, with the fix and the page that explains it."""
-    mistakes = {mistake for verdict in verdicts for mistake in verdict.mistakes}
+    """Format each mistake of the verdicts once, with the fix and the page that explains it.
+
+    The mistake of most verdicts comes first. One that is doubtful in all of them has no fix, unless
+    all are.
+    """
+    named = [verdict for verdict in verdicts if verdict.mistakes]
+    certain = [verdict for verdict in named if not verdict.is_doubtful] or named
+    counts = Counter(mistake for verdict in certain for mistake in verdict.mistakes)
     lines = []
-    for mistake in sorted(mistakes, key=lambda mistake: mistake.name):
+    for mistake in sorted(counts, key=lambda mistake: (-counts[mistake], mistake.name)):
         url = page_url(mistake.address)  # "" if the page cannot be linked
         lines += [f"fix {mistake.summary}:", *(f"{INDENT}{x}" for x in (mistake.fix, url) if x)]
     return lines
