@@ -11,6 +11,8 @@ FENCE = re.compile(r"^(?P<indent> *)```python\n(?P<code>.*?)^ *```$", re.MULTILI
 SESSION = re.compile(r"^( *)```python(\n\s*>>>)", re.MULTILINE)
 SECTION = r"^## {}(?: *\{{[^}}]*\}})?\n(?P<text>.*?)(?=^## |\Z)"
 BLOCK = re.compile(FENCE.pattern.replace("python", "(?:python|console)"), FENCE.flags)
+# The rest of a set of tabs: indented lines, and the titles of its other tabs.
+TABS = re.compile(r"(?:\n*(?: {4}.*|===.*)$)*", re.MULTILINE)
 INSTALL = """
 
 <p class="take-away" data-search-exclude markdown="span">To run the code of this page: {}</p>"""
@@ -45,8 +47,10 @@ def with_install_line(markdown: str, repository: str | None) -> str:
         line = f"`pip install ./{folder}` in a clone of the repository"
         if repository:
             line = f"`pip install git+{repository}{folder and f'#subdirectory={folder}'}`"
-        below = textwrap.indent(INSTALL.format(line), block["indent"])
-        return markdown[: block.end()] + below + markdown[block.end() :]
+        # Below all tabs, if the block is in one.
+        tabs = TABS.match(markdown, block.end()) if block["indent"] else None
+        end = tabs.end() if tabs else block.end()
+        return markdown[:end] + INSTALL.format(line) + markdown[end:]
     return markdown
 
 
