@@ -74,7 +74,6 @@ LABELS = {
         f"counts_{n}": ([" ".join(pair) for pair in counts], [])
         for n, counts in enumerate(counts_of_rounds(), 1)
     },
-    "pieces": (["before", *TOKENS[-ROUNDS:]], []),
     "W_E": (list(TOKENS), FEATURES),
     "ids rows": (["c", "oat", "s"], FEATURES),
 }
@@ -91,18 +90,14 @@ FORMULAS = {
 def steps(xp=numpy):
     """Return the counts of pairs in each round, and the ids and rows of the word."""
     rounds = counts_of_rounds()
-    pairs = [most_frequent(counts) for counts in rounds]
-    tokens = [*LETTERS, *map("".join, pairs)]
     word = list(WORD)
-    for pair in pairs:
-        word = joined(word, pair)
-    ids = [tokens.index(piece) for piece in word]
+    for counts in rounds:
+        word = joined(word, most_frequent(counts))
+    ids = [TOKENS.index(piece) for piece in word]
 
     letters = sum(times * len(word) for word, times in zip(WORDS, COUNTS, strict=True))
     # Each occurrence of a joined pair is one piece less.
-    pieces = [letters]
-    for pair, counts in zip(pairs, rounds, strict=True):
-        pieces.append(pieces[-1] - counts[pair])
+    pieces = letters - numpy.cumsum([0, *(max(counts.values()) for counts in rounds)])
     table = xp.asarray(W_E)
     return {
         "times": xp.asarray(COUNTS, dtype=xp.float64),
@@ -110,7 +105,7 @@ def steps(xp=numpy):
             f"counts_{n}": xp.asarray(list(counts.values()), dtype=xp.float64)
             for n, counts in enumerate(rounds, 1)
         },
-        "pieces": xp.asarray(pieces, dtype=xp.float64),
+        "pieces": xp.asarray(pieces.tolist(), dtype=xp.float64),
         "W_E": table,
         "ids": xp.asarray(ids, dtype=xp.float64),
         "rows": xp.stack([table[row, :] for row in ids]),

@@ -1,4 +1,4 @@
-// Filter the catalogue of mistakes: show the rows that have all the words of a field.
+// Filter the catalogue of mistakes and the tables of models: show the rows that have all the words of a field.
 (() => {
   // A text as words, with a space before each.
   const normalise = (text) => text.toLowerCase().replace(/[^\p{L}\p{N}#.]+/gu, " ").replace(/^ ?/, " ");
@@ -20,7 +20,8 @@
     const sections = sectionsAfter(box);
     const update = () => {
       const words = normalise(field.value).split(" ").filter(Boolean);
-      let [count, total] = [0, 0];
+      // What stands first in rows: in those that are shown, and in all.
+      const [found, all] = [new Set(), new Set()];
       for (const section of sections) {
         const rows = section.flatMap((element) => [...element.querySelectorAll("tbody tr")]);
         for (const row of rows) {
@@ -32,10 +33,11 @@
           element.hidden = !shown.length;
           element.open = shown.length > 0 && words.length > 0;
         }
-        count += shown.length;
-        total += rows.length;
+        shown.forEach((row) => found.add(row.cells[0].textContent));
+        rows.forEach((row) => all.add(row.cells[0].textContent));
       }
-      status.textContent = words.length ? `${count} of ${total}${count ? "" : "; the search looks in all chapters"}` : "";
+      const hint = found.size ? "" : "; the search looks in all chapters";
+      status.textContent = words.length ? `${found.size} of ${all.size}${hint}` : "";
     };
     field.addEventListener("input", update);
     if (field.value) update(); // the browser restored it

@@ -1,4 +1,6 @@
-"""The filter of the catalogue of mistakes."""
+"""The filters of the catalogue of mistakes and of the tables of models."""
+
+from attention_docs.examples.models_by_name import MODELS
 
 ROWS = "details.note tbody tr:visible"
 
@@ -26,3 +28,12 @@ def test_old_anchor_on_the_page_of_the_check_leads_to_the_row(open_page, address
     page.goto(f"{address}check/#keys-reshaped")
     page.wait_for_url(f"{address}mechanisms/common_mistakes/#keys-reshaped")
     page.locator("tr:has(#keys-reshaped)").wait_for()
+
+
+def test_filter_shows_a_model_in_each_table(open_page):
+    page = open_page("mechanisms/models_by_name").page
+    page.get_by_label("Show models with these words").fill("gpt-oss-20b")
+    assert page.locator(".filter [role=status]").inner_text() == f"1 of {len(MODELS)}"
+    assert (
+        page.locator("h3 ~ * tbody tr:visible", has_text="gpt-oss-20b").count() == 4 + 1
+    )  # sources

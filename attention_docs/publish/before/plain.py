@@ -27,7 +27,7 @@ from attention_docs.render.table import is_large
 from attention_docs.render.text import as_text
 
 # Macros whose Markdown needs only its tags removed. The others below stand for controls.
-KEPT = ("printed", "number", "contents", "lessons", "minutes", "overview")
+KEPT = ("printed", "number", "contents", "lessons", "minutes", "overview", "check")
 TEX_MARKUP = re.compile(rf"\\from\{{[^{{}}]*\}}|\\(?:computed|{'|'.join(ROLES)})(?=\{{)")
 # What is about things to press: a box, a paragraph, a button.
 HANDS_ON = re.compile(
@@ -52,8 +52,9 @@ def plain_macros(macros: Macros, steps_of: StepsOf) -> Macros:
         "val": lambda reference, context: value(reference.replace(" ", ""), steps_of, context),
         "measured": lambda reference, _: measured(reference),
         "example": lambda name, _: DIGITS.format(name, examples.expected(name).strip()),
-        "figure": lambda name, _: resolve_caption(caption(name), plain),
-        "check": lambda name, _: check_section(name),
+        "figure": lambda name, _: resolve_caption(
+            f"*Figure: {' '.join(str(FIGURES[name].__doc__).split())}*", plain
+        ),
     }
     return plain
 
@@ -71,21 +72,11 @@ def value(reference: str, steps_of: StepsOf, context: Context) -> str:
     return latex(array)
 
 
-def caption(name: str) -> str:
-    return f"*Figure: {' '.join((inspect.getdoc(FIGURES[name]) or '').split())}*"
-
-
-def check_section(name: str) -> str:
-    from attention_docs.publish.before import check_page  # which imports the whole check
-
-    return check_page.section(name, lambda html: "")
-
-
 def plain_markdown(markdown: str) -> str:
     r"""Remove markup for the site from Markdown, and insert the docstrings that it names.
 
     >>> plain_markdown(r"**Q**{.query} is $\query{Q} = \from{a.Q}{2}$<br>")
-    '**Q** is ${Q} = {2}$\n'
+    '**Q** is ${Q} = {2}$:\n'
     """
     with_names = DIRECTIVE.sub(lambda directive: documentation(directive[1]), markdown)
     return "".join(plain_parts(HANDS_ON.sub("", with_names))).strip() + "\n"
@@ -102,7 +93,8 @@ def plain_parts(markdown: str) -> Iterator[str]:
 
 def plain_text(text: str) -> str:
     blocks = OUTPUT.sub(lambda pre: f"\n```text\n{html.unescape(pre[1])}\n```\n", text)
-    return re.sub(r"\n{3,}", "\n\n", html.unescape(MARKUP.sub("", blocks)))
+    without_markup = MARKUP.sub("", blocks.replace("<br>", ": "))
+    return re.sub(r"\n{3,}", "\n\n", html.unescape(without_markup))
 
 
 def documentation(object_path: str) -> str:
