@@ -13,10 +13,11 @@ of a layer that grows; the GiB of a text of 8192 tokens, of 131072, and of the m
 length; and the share of the last: of what all layers would keep if they saw all keys.
 
 >>> show(computed(steps))
-kept 43 x 6
+kept 46 x 6
 [[ 70272      1152 0.5361  8.5781  10.7227      1]
  [ 85888      1408 0.6553 10.4844  13.1055      1]
  [  6880  167.8049 0.0577  0.8451   6.7240 0.1564]
+ [  9848  161.4426 0.0826  1.2096   9.6246 0.1578]
  [163840      4096 1.2500      20       60      1]
  [172032      8192 1.9688 21.6562   1.9688 0.7500]
  [ 81920      8192 1.0312 10.4062  10.4062 0.1678]
@@ -37,8 +38,10 @@ kept 43 x 6
  [327680      4096 2.5000      40       40      1]
  [ 49152      4096 1.5000  7.1250  49.1250 0.2559]
  [ 49152      4096 1.5000  7.1250 481.1250 0.2506]
+ [ 23040      2560 0.1996  2.8363   5.6488 0.1039]
  [ 40960      4096 0.5859  5.2734 390.8984 0.1251]
  [253952      4096 1.9375      31  48.4375      1]
+ [137472 2291.2000 1.0488 16.7812 134.2500      1]
  [163840      4096 1.2500      20        5      1]
  [  6144      1024 0.0926  0.7957   1.5457 0.2132]
  [  8192      1024 0.2210  1.1585   2.1585 0.1799]
@@ -82,7 +85,8 @@ def numbers_of_token(sizes, kind=""):
     if "latent" in sizes:
         return sizes["latent"] + sizes["rotary"]
     heads = sizes.get(f"{kind}key_heads", sizes["key_heads"])
-    return 2 * heads * sizes.get(f"{kind}key_size", sizes["key_size"])
+    key_size = sizes.get(f"{kind}key_size", sizes["key_size"])
+    return heads * (key_size + sizes.get("value_size", key_size))
 
 
 def groups(sizes):

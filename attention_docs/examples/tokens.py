@@ -58,24 +58,19 @@ def counts_of_rounds():
             for pair in pairwise(word):
                 counts[pair] = counts.get(pair, 0) + times
         rounds.append(counts)
-        words = [joined(word, most_frequent(counts)) for word in words]
+        words = [joined(word, max(counts, key=counts.get)) for word in words]
     return rounds
 
 
-def most_frequent(counts):
-    return max(counts, key=counts.get)
-
-
-TOKENS = (*LETTERS, *("".join(most_frequent(counts)) for counts in counts_of_rounds()))
-FEATURES = ["feature 1", "feature 2", "feature 3"]
+TOKENS = (*LETTERS, *("".join(max(counts, key=counts.get)) for counts in counts_of_rounds()))
 LABELS = {
     "times": (list(WORDS), []),
     **{
         f"counts_{n}": ([" ".join(pair) for pair in counts], [])
         for n, counts in enumerate(counts_of_rounds(), 1)
     },
-    "W_E": (list(TOKENS), FEATURES),
-    "ids rows": (["c", "oat", "s"], FEATURES),
+    "W_E": (list(TOKENS), []),
+    "ids rows": (["c", "oat", "s"], []),
 }
 FORMULAS = {
     "times": "how often each word occurs",
@@ -92,7 +87,7 @@ def steps(xp=numpy):
     rounds = counts_of_rounds()
     word = list(WORD)
     for counts in rounds:
-        word = joined(word, most_frequent(counts))
+        word = joined(word, max(counts, key=counts.get))
     ids = [TOKENS.index(piece) for piece in word]
 
     letters = sum(times * len(word) for word, times in zip(WORDS, COUNTS, strict=True))

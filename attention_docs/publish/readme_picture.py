@@ -7,7 +7,6 @@ from attention_docs.figures.course_averages import course_sentences
 from attention_docs.publish.computed import ComputedExamples
 
 PICTURE = Path("docs/assets/pictures/sentences.svg")
-WIDTH = 600  # in pixels
 # The text takes its colour from the page, but a picture is a page of its own.
 STYLE = (
     "<style>svg { color: #1f2328; font-family: sans-serif }"
@@ -20,7 +19,7 @@ def readme_picture(root: Path) -> str:
     drawing = course_sentences(ComputedExamples(root).steps)
     # A figure of a page has a minimum width, but a picture is as wide as it is asked to be.
     picture = re.sub(r' style="min-width:[^"]*">', f">{STYLE}", drawing, count=1)
-    return re.sub(r' width="\d+" height="\d+"', f' width="{WIDTH}"', picture, count=1) + "\n"
+    return re.sub(r' width="\d+" height="\d+"', ' width="600"', picture, count=1) + "\n"
 
 
 if __name__ == "__main__":

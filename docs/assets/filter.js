@@ -18,26 +18,30 @@
     const field = box.querySelector("input");
     const status = box.querySelector("[role=status]");
     const sections = sectionsAfter(box);
+    const rowsOf = (section) => section.flatMap((element) => [...element.querySelectorAll("tbody tr")]);
+    const nameOf = (row) => normalise(row.cells[0].textContent);
+    // All that is said of a name, which may have a row in each section.
+    const texts = {};
+    for (const section of sections)
+      for (const row of rowsOf(section))
+        texts[nameOf(row)] = `${texts[nameOf(row)] ?? ""} ${normalise(`${section[0].textContent} ${row.textContent}`)}`;
     const update = () => {
       const words = normalise(field.value).split(" ").filter(Boolean);
-      // What stands first in rows: in those that are shown, and in all.
-      const [found, all] = [new Set(), new Set()];
+      const having = (text) => words.every((word) => text.includes(` ${word}`));
+      // Words of names find names alone: “gemma 4” is no model with 42 layers.
+      const named = Object.keys(texts).filter(having);
+      const found = new Set(named.length && field.dataset.names ? named : Object.keys(texts).filter((name) => having(texts[name])));
       for (const section of sections) {
-        const rows = section.flatMap((element) => [...element.querySelectorAll("tbody tr")]);
-        for (const row of rows) {
-          const text = normalise(`${section[0].textContent} ${row.textContent}`);
-          row.hidden = !words.every((word) => text.includes(` ${word}`));
-        }
-        const shown = rows.filter((row) => !row.hidden);
+        const rows = rowsOf(section);
+        for (const row of rows) row.hidden = !found.has(nameOf(row));
+        const isEmpty = rows.every((row) => row.hidden);
         for (const element of section) {
-          element.hidden = !shown.length;
-          element.open = shown.length > 0 && words.length > 0;
+          element.hidden = isEmpty;
+          element.open = !isEmpty && words.length > 0;
         }
-        shown.forEach((row) => found.add(row.cells[0].textContent));
-        rows.forEach((row) => all.add(row.cells[0].textContent));
       }
       const hint = found.size ? "" : "; the search looks in all chapters";
-      status.textContent = words.length ? `${found.size} of ${all.size}${hint}` : "";
+      status.textContent = words.length ? `${found.size} of ${Object.keys(texts).length}${hint}` : "";
     };
     field.addEventListener("input", update);
     if (field.value) update(); // the browser restored it

@@ -25,9 +25,11 @@ def token(model, length, which):
     cell = numbers("heads", model, "key heads")
     if "latent" in str(DATA["heads"][model]["key heads"]):
         return size(*((length, part) for part in cell))
-    heads, features = cell[which], numbers("heads", model, "head size")[which]
+    heads, features = cell[which], numbers("heads", model, "head size")
+    if "values" in str(DATA["heads"][model]["head size"]):
+        return size(*((heads, length, count) for count in features))
     values = 1 if "also its values" in str(DATA["heads"][model]["key heads"]) else 2
-    return size(*values * [(heads, length, features)])
+    return size(*values * [(heads, length, features[which])])
 
 
 def indexers(model, length):
@@ -40,8 +42,11 @@ def indexers(model, length):
 
 def pooled(model, length):
     """Return what DeepSeek-V4 keeps: in each layer a window, in most also keys pooled by 4 or 128."""
-    kept = 43 * token(model, min(length, 128), 0) + 20 * token(model, length // 128, 0)
-    return kept + 21 * (token(model, length // 4, 0) + size((length // 4, 128)))
+    full, windowed = (numbers("layers", model, kind)[0] for kind in ("all keys", "window"))
+    by_4 = numbers("layers", model, "indexer")[-1]
+    kept = (full + windowed) * token(model, min(length, 128), 0)
+    kept += (full - by_4) * token(model, length // 128, 0)
+    return kept + by_4 * (token(model, length // 4, 0) + size((length // 4, 128)))
 
 
 def cache(model, length):
