@@ -2,11 +2,10 @@
 
 `models_by_name.json` has the configurations of checkpoints that were read. For each model, three
 steps count layers: `full` with attention to all keys, `windowed` with a window or chunks, and
-`states` with a state. The layers keep groups of numbers: a row of `layers`, `numbers`, `stride` and
-`limit` says how many layers keep how many numbers for each token, or for each few tokens, and the
-last how many tokens, 0 for all. `whole` is what all layers would keep for a token if they saw all
-keys. `state` counts the numbers of a state, which have 32 bits each, and `convolution` those before
-it, which have 16.
+`states` with a state. `state` counts the numbers of a state, which have 32 bits each, and
+`convolution` those before it, which have 16. LAYERS, NUMBERS, STRIDE and LIMIT say how many layers
+keep how many numbers for each token, or for each few, and the last how many tokens, 0 for all.
+WHOLE is what all layers would keep for a token if they saw all keys.
 
 A row of `kept` has the bytes by which the cache of all layers grows with each token, and the mean
 of a layer that grows; the GiB of a text of 8192 tokens, of 131072, and of the model's own context
@@ -109,12 +108,6 @@ def whole_token(sizes):
     return layers * numbers_of_token(sizes, "full_") + windowed + indexers
 
 
-def numbers_of_convolution(sizes):
-    """Return how many inputs the convolution before a state keeps: those before the next token."""
-    width, channels = sizes.get("convolution", (1, 0))
-    return max(width - 1, 0) * channels
-
-
 SIZES = list(DATA["sizes"].values())
 FULL, WINDOWED, STATES, CONTEXT = (
     [sizes[name] for sizes in SIZES] for name in ("full", "windowed", "states", "context")
@@ -125,7 +118,11 @@ LAYERS, NUMBERS, STRIDE, LIMIT = (
 WHOLE = [whole_token(sizes) for sizes in SIZES]
 GROWING = [sizes["full"] - sizes.get("shared", [0])[0] for sizes in SIZES]
 STATE = [int(numpy.prod(sizes.get("state", 0))) for sizes in SIZES]
-CONVOLUTION = [numbers_of_convolution(sizes) for sizes in SIZES]
+# The inputs that the convolution before a state keeps: those before the next token.
+CONVOLUTION = [
+    (width - 1) * channels
+    for width, channels in (sizes.get("convolution", (1, 0)) for sizes in SIZES)
+]
 
 
 def steps(xp=numpy):
@@ -160,11 +157,6 @@ def steps(xp=numpy):
         "full": full,
         "windowed": windowed,
         "states": states,
-        "layers": layers,
-        "numbers": numbers,
-        "stride": stride,
-        "limit": limit,
-        "whole": whole,
         "state": state,
         "convolution": convolution,
         "context": context,

@@ -63,8 +63,7 @@ def counts_of_rounds():
 
 
 TOKENS = (*LETTERS, *("".join(max(counts, key=counts.get)) for counts in counts_of_rounds()))
-LABELS = {
-    "times": (list(WORDS), []),
+LABELS: dict[str, tuple[list[str], list[str]]] = {
     **{
         f"counts_{n}": ([" ".join(pair) for pair in counts], [])
         for n, counts in enumerate(counts_of_rounds(), 1)

@@ -20,7 +20,8 @@ CHAPTER = "mechanisms/kv_cache"
 FOCUS = """
     () => {
         const styleOf = (element) => {
-            const visible = element.type === "radio" ? element.nextElementSibling : element;
+            const label = element.parentElement.querySelector(".tabbed-labels") ?? element.nextElementSibling;
+            const visible = element.type === "radio" ? label : element;
             const { outlineStyle, boxShadow, textDecorationLine } = getComputedStyle(visible);
             return [outlineStyle, boxShadow, textDecorationLine].join();
         };

@@ -55,7 +55,6 @@ KINDS = {
     # With scripts, a player shows one state at a time.
     "figures": ".drawing:not(.state + .state > *)",
     "tables": ".md-content table:not(.hands-on *)",
-    # On screens, a set of tabs shows one block.
     "code": ".md-content pre:not(.tabbed-block + .tabbed-block *)",
 }
 # The number of visible formulas, diagrams, figures, tables and code blocks.

@@ -213,7 +213,8 @@ def cases_for(interface: Interface) -> list[Case]:
     elif not is_layer:
         for axis in {"b", "h"} - set(interface.layout):
             found = tuple(without_axis(case, axis) for case in found)
-    if interface.layout != "bhnd" or "module" in interface.names:
+    has_four_axes = "module" in interface.names or interface.stated_layout == "bhnd"
+    if interface.layout != "bhnd" or has_four_axes:
         found = tuple(case for case in found if case.feature != "three axes")
     if interface.is_always_causal:
         # The causal case of a layer would repeat its first case.

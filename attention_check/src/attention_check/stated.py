@@ -7,7 +7,7 @@ from typing import Any
 # Words for an axis, by its letter. N is the batch beside another word for positions.
 AXES = {
     "b": r"b|bs|bsz|batch(_size)?|batches",
-    "h": r"h|nh|heads?|n_?heads?|num_heads|q_heads|kv_heads",
+    "h": r"h|nh|heads?|n_?heads?|num_heads|q_heads|kv_heads|h_\w+",
     "n": (
         r"n|m|s|t|l|i|j|seq\w*|len\w*|tokens?|positions?|[qk]v?_len|time|steps?|quer\w+|keys?"
         r"|\w+_len\w*"

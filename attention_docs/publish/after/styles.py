@@ -53,7 +53,13 @@ def remove_unused(site: Path, pages: Mapping[str, str]) -> dict[str, str]:
         for path in site.glob(pattern)
         for word in WORD.findall(path.read_text(encoding="utf-8"))
     }
-    names = script_words | names_in(pages.values())
+    # The theme's script puts the last two together from words.
+    names = {
+        *script_words,
+        *names_in(pages.values()),
+        "tabbed-control--next",
+        "tabbed-control--prev",
+    }
     variables = {name for page in pages.values() for name in USED_VARIABLE.findall(page)}
     paths = list(site.rglob("*.css"))
     matching = [used_rules(path.read_text(encoding="utf-8"), names) for path in paths]

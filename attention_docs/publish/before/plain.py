@@ -31,13 +31,12 @@ KEPT = ("printed", "number", "contents", "lessons", "minutes", "overview", "chec
 TEX_MARKUP = re.compile(rf"\\from\{{[^{{}}]*\}}|\\(?:computed|{'|'.join(ROLES)})(?=\{{)")
 # What is about things to press: a box, a paragraph, a button.
 HANDS_ON = re.compile(
-    r"""^<div[ ]class="try".*?^</div>$
+    r"""^<div[ ]class="(?:try|filter)".*?^</div>$
       | ^(?:[^\n]+\n)+\{\.hands-on\}$
       | <(?P<tag>\w+)[ ][^<>\n]*class="[^"\n]*(?:hands-on|live-try).*?</(?P=tag)>""",
     re.MULTILINE | re.DOTALL | re.VERBOSE,
 )
 OUTPUT = re.compile(r"<pre>(.*?)</pre>", re.DOTALL)
-# A class or another attribute, a tag or a placeholder.
 MARKUP = re.compile(
     rf"\{{ ?(?:[.:]|download)[^{{}}]*\}}|</?[a-z]+\d?\b[^>]*>|{PLACEHOLDER.pattern}"
 )

@@ -47,7 +47,6 @@ def with_install_line(markdown: str, repository: str | None) -> str:
         line = f"`pip install ./{folder}` in a clone of the repository"
         if repository:
             line = f"`pip install git+{repository}{folder and f'#subdirectory={folder}'}`"
-        # Below all tabs, if the block is in one.
         tabs = TABS.match(markdown, block.end()) if block["indent"] else None
         end = tabs.end() if tabs else block.end()
         return markdown[:end] + INSTALL.format(line) + markdown[end:]

@@ -5,7 +5,7 @@
 import { exampleAt } from "../spots.js";
 
 const STATIC_CONTENT = ".highlight:not(.provenance *), details.question, figure.figure:not(:has([data-val]))";
-const PROSE = "p, ul, ol, details:not(.digits), .highlight, .md-typeset__scrollwrap";
+const PROSE = "p, ul, ol, details:not(.digits), .highlight, .tabbed-set, .md-typeset__scrollwrap";
 const PROVENANCE_PROSE = "details.info > :is(p, .highlight, details:not([data-format]))";
 const HEADING = /^H[1-6]$/;
 
