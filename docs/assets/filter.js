@@ -20,7 +20,6 @@
     const sections = sectionsAfter(box);
     const rowsOf = (section) => section.flatMap((element) => [...element.querySelectorAll("tbody tr")]);
     const nameOf = (row) => normalise(row.cells[0].textContent);
-    // All that is said of a name, which may have a row in each section.
     const texts = {};
     for (const section of sections)
       for (const row of rowsOf(section))
@@ -29,7 +28,8 @@
       const words = normalise(field.value).split(" ").filter(Boolean);
       const having = (text) => words.every((word) => text.includes(` ${word}`));
       // Words of names find names alone: “gemma 4” is no model with 42 layers.
-      const named = Object.keys(texts).filter(having);
+      const squeezed = words.join("");
+      const named = Object.keys(texts).filter((name) => having(name) || name.replaceAll(" ", "").includes(squeezed));
       const found = new Set(named.length && field.dataset.names ? named : Object.keys(texts).filter((name) => having(texts[name])));
       for (const section of sections) {
         const rows = rowsOf(section);

@@ -11,7 +11,6 @@ FENCE = re.compile(r"^(?P<indent> *)```python\n(?P<code>.*?)^ *```$", re.MULTILI
 SESSION = re.compile(r"^( *)```python(\n\s*>>>)", re.MULTILINE)
 SECTION = r"^## {}(?: *\{{[^}}]*\}})?\n(?P<text>.*?)(?=^## |\Z)"
 BLOCK = re.compile(FENCE.pattern.replace("python", "(?:python|console)"), FENCE.flags)
-# The rest of a set of tabs: indented lines, and the titles of its other tabs.
 TABS = re.compile(r"(?:\n*(?: {4}.*|===.*)$)*", re.MULTILINE)
 INSTALL = """
 

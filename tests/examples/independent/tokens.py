@@ -18,7 +18,6 @@ def tokens(literals):
     for n in (1, 2, 3):
         counts = {}
         for word, times in text.items():
-            # A lookahead, so that a piece can end one pair and begin the next.
             for pair in re.findall(r"(?=(?<!\S)(\S+ \S+)(?!\S))", word):
                 counts[pair] = counts.get(pair, 0) + times
         best = sorted(counts, key=counts.get)[-1]
