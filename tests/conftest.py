@@ -87,6 +87,12 @@ def random_array(shape, dtype="float64", seed=0):
     return random_arrays(shape, dtype=dtype, seed=seed)[0]
 
 
+def assert_raises(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == message
+
+
 def to_numpy(array):
     """Copy an array to the host with its library's own method."""
     return array.get() if array_api_compat.is_cupy_array(array) else np.asarray(array)

@@ -13,13 +13,6 @@ def reference_heatmap(steps_of: StepsOf) -> Html:
 
 
 @site_figure
-def reference_mask(steps_of: StepsOf) -> Html:
-    r"""`heatmap(causal_mask(4, 5), ...)`: booleans make a mask."""
-    mask = steps_of("causal_alignments")["top_left"]
-    return heatmap(mask, "Causal mask", rows="queries", columns="keys")
-
-
-@site_figure
 def reference_product(steps_of: StepsOf) -> Html:
     r"""`product_figure(weights, value, row=1, column=2, ...)`: the second query, the third number
     of its output."""

@@ -5,6 +5,8 @@
   const FLOAT32_TOLERANCE = 4e-6;
   // Rounding to the last decimal errs by up to half of that decimal; the rest is for the error of this sum.
   const ROUNDING_ERROR = 0.51;
+  // Largest error of a 16-bit output, for a number x as a part of 1 + |x|.
+  const TOLERANCE_OF_16_BITS = 0.004;
   // For example dtype=torch.float64, grad_fn=<MmBackward0>, size=(4, 3), torch.Size([4, 3]).
   const KEYWORD_ARGUMENT = /\w+\s*=\s*(?:<[^>]*>|\([^)]*\)|[^,()[\]\n]*)|Size\([^)]*\)/g;
   // For example np.float64( before a number.
@@ -35,16 +37,16 @@
   };
 
   // In the data, inf and nan are strings.
-  const isClose = ({ printed, number, tolerance }, expected) =>
+  const isClose = ({ printed, number, tolerance }, expected, relative) =>
     typeof expected === "string"
       ? printed === expected
-      : Number.isFinite(number) && Math.abs(number - expected) <= tolerance;
+      : Number.isFinite(number) && Math.abs(number - expected) <= tolerance + relative * (1 + Math.abs(expected));
 
   // Row and column of the first difference within the common shape.
-  const firstDifference = (rows, expected) => {
+  const firstDifference = (rows, expected, relative = 0) => {
     for (let i = 0; i < Math.min(rows.length, expected.length); i++) {
       const columns = Math.min(rows[i].length, expected[i].length);
-      for (let j = 0; j < columns; j++) if (!isClose(rows[i][j], expected[i][j])) return [i, j];
+      for (let j = 0; j < columns; j++) if (!isClose(rows[i][j], expected[i][j], relative)) return [i, j];
     }
     return null;
   };
@@ -54,9 +56,11 @@
   const diagnose = (text, outputs) => {
     const [correct] = outputs;
     const rows = parseRows(text);
-    const isEqual = (expected) => shapeOf(rows) === shapeOf(expected) && !firstDifference(rows, expected);
-    const match = outputs.find((output) => isEqual(output.rows)) ?? null;
-    return { rows, match, difference: firstDifference(rows, correct.rows) };
+    const find = (relative) =>
+      outputs.find((output) => shapeOf(rows) === shapeOf(output.rows) && !firstDifference(rows, output.rows, relative));
+    const exact = find(0);
+    const match = exact ?? find(TOLERANCE_OF_16_BITS) ?? null;
+    return { rows, match, isExact: match === exact, difference: firstDifference(rows, correct.rows) };
   };
 
   const createElement = (name, content, properties) => {
@@ -66,9 +70,10 @@
   };
 
   // Paragraphs that say what the output is, where it is wrong, and how to fix it.
-  const describe = ({ rows, match, difference }, expected) => {
-    if (match?.right) return [createElement("p", `This is ${match.summary}.`)];
-    const sentences = [match ? `This is the output of ${match.summary}.` : "No known mistake gives this."];
+  const describe = ({ rows, match, isExact, difference }, expected) => {
+    const start = isExact ? "This is" : "To the precision of 16-bit numbers, this is";
+    if (match?.right) return [createElement("p", `${start} ${match.summary}.`)];
+    const sentences = [match ? `${start} the output of ${match.summary}.` : "No known mistake gives this."];
     if (shapeOf(rows) !== shapeOf(expected)) sentences.push(`It is ${shapeOf(rows)}; expected ${shapeOf(expected)}.`);
     if (difference) {
       const [i, j] = difference;

@@ -27,10 +27,11 @@
     const update = () => {
       const words = normalise(field.value).split(" ").filter(Boolean);
       const having = (text) => words.every((word) => text.includes(` ${word}`));
-      // Words of names find names alone: “gemma 4” is no model with 42 layers.
+      // Words of names find names alone: “gemma 4” is no model with 42 layers, and “llama 2” none with 2 key heads.
       const squeezed = words.join("");
       const named = Object.keys(texts).filter((name) => having(name) || name.replaceAll(" ", "").includes(squeezed));
-      const found = new Set(named.length && field.dataset.names ? named : Object.keys(texts).filter((name) => having(texts[name])));
+      const isName = named.length || (words.some(Number) && Object.keys(texts).some((name) => name.includes(` ${words[0]}`)));
+      const found = new Set(isName && field.dataset.names ? named : Object.keys(texts).filter((name) => having(texts[name])));
       for (const section of sections) {
         const rows = rowsOf(section);
         for (const row of rows) row.hidden = !found.has(nameOf(row));

@@ -7,7 +7,7 @@ import pytest
 
 from attention_docs import additive_scores
 from tests import loops
-from tests.conftest import random_arrays
+from tests.conftest import assert_raises, random_arrays
 
 # m = 2, n = 3, d_q = 4, d_k = 5, 6 hidden units
 QUERY, KEY, QUERY_WEIGHT, KEY_WEIGHT, SCORE_WEIGHT = random_arrays(
@@ -58,9 +58,8 @@ def test_overflowing_sum_of_projections_has_tanh_one():
 )  # fmt: skip
 def test_error_states_argument_expectation_and_value(change, error, message):
     names = ("query", "key", "query_weight", "key_weight", "score_weight")
-    with pytest.raises(error) as caught:
-        additive_scores(**dict(zip(names, ARRAYS, strict=True)) | change)
-    assert str(caught.value) == message
+    arguments = dict(zip(names, ARRAYS, strict=True)) | change
+    assert_raises(lambda: additive_scores(**arguments), error, message)
 
 
 @pytest.mark.parametrize("name", ["query", "key"])

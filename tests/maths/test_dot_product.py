@@ -15,7 +15,7 @@ from attention_docs import (
     window_mask,
 )
 from tests import loops
-from tests.conftest import random_array, random_arrays, to_numpy
+from tests.conftest import assert_raises, random_array, random_arrays, to_numpy
 
 attend = scaled_dot_product_attention
 
@@ -235,9 +235,7 @@ QKV_FLOAT16 = [array.astype("float16") for array in (Q, K, V)]
     ],
 )  # fmt: skip
 def test_error_states_argument_expectation_and_value(call, error, message):
-    with pytest.raises(error) as caught:
-        call()
-    assert str(caught.value) == message
+    assert_raises(call, error, message)
 
 
 def test_tensors_that_pytorch_cannot_compute_with_are_refused(torch):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from attention_docs import causal_mask, create_mask, padding_mask, window_mask
-from tests.conftest import to_numpy
+from tests.conftest import assert_raises, to_numpy
 
 counts = st.integers(0, 7)
 sides = st.none() | counts
@@ -87,6 +87,4 @@ def test_lengths_accept_unsigned_integers(strict):
     ],
 )  # fmt: skip
 def test_error_states_argument_expectation_and_value(make, error, message):
-    with pytest.raises(error) as caught:
-        make()
-    assert str(caught.value) == message
+    assert_raises(make, error, message)

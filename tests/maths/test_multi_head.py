@@ -16,7 +16,7 @@ from attention_docs import (
     split_heads,
 )
 from tests import loops
-from tests.conftest import random_array, random_arrays, to_numpy
+from tests.conftest import assert_raises, random_array, random_arrays, to_numpy
 
 # batch 2, m = 3, n = 5, d_query = 8, d_key = 6, d_value = 7, 4 heads
 QUERY, KEY, VALUE = random_arrays((2, 3, 8), (2, 5, 6), (2, 5, 7))
@@ -276,6 +276,4 @@ def test_pytorch_function_gives_zeros_for_fully_masked_query(torch, gradients, m
     ],
 )  # fmt: skip
 def test_error_states_argument_expectation_and_value(make, error, message):
-    with pytest.raises(error) as caught:
-        make()
-    assert str(caught.value) == message
+    assert_raises(make, error, message)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from attention_docs import position_rotation, rotary, sinusoidal_positions
-from tests.conftest import random_array, to_numpy
+from tests.conftest import assert_raises, random_array, to_numpy
 from tests.loops import rotate_pairs
 
 sizes = st.integers(1, 6).map(lambda half: 2 * half)
@@ -97,6 +97,4 @@ def test_result_is_on_requested_device(strict):
     ],
 )  # fmt: skip
 def test_error_states_argument_expectation_and_value(make, error, message):
-    with pytest.raises(error) as caught:
-        make()
-    assert str(caught.value) == message
+    assert_raises(make, error, message)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from attention_docs import TileState, attend_tile, merge, scaled_dot_product_attention
 from tests import loops
-from tests.conftest import peak_memory, random_arrays, to_numpy
+from tests.conftest import assert_raises, peak_memory, random_arrays, to_numpy
 
 EMPTY = TileState(np.full(2, -np.inf), np.zeros(2), np.zeros((2, 3)))
 
@@ -83,9 +83,7 @@ VALID = TileState(np.zeros(2), np.ones(2), np.ones((2, 3)))
     ],
 )  # fmt: skip
 def test_merge_error_states_argument_expectation_and_value(other, error, message):
-    with pytest.raises(error) as caught:
-        merge(VALID, other)
-    assert str(caught.value) == message
+    assert_raises(lambda: merge(VALID, other), error, message)
 
 
 def test_states_without_axes_are_refused():

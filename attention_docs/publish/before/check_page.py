@@ -7,6 +7,7 @@ They are the macros `\check{inputs}`, `\check{paste}`, `\check{cases}`, `\check{
 import contextlib
 import json
 import math
+import textwrap
 from collections.abc import Callable
 from dataclasses import replace
 from html import escape
@@ -18,7 +19,6 @@ from attention_docs import examples
 from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.lookup import load_results
-from attention_docs.publish.before.provenance import code_html
 from attention_docs.render.numbers import computed_span
 
 INPUTS = "distinct_sizes"  # the example whose inputs readers copy
@@ -59,7 +59,7 @@ def section(name: str, add_insert: Callable[[str], str]) -> str:
         | `distinct_sizes` | the formula itself; cross-attention; d_v ≠ d_k |
     """
     writers = {
-        "inputs": lambda: add_insert(inputs_html()),
+        "inputs": inputs_in_tabs,
         "paste": lambda: add_insert(paste_box()),
         "count": lambda: computed_span(str(len(cases.CASES))),
         "cases": cases_table,
@@ -71,18 +71,18 @@ def section(name: str, add_insert: Callable[[str], str]) -> str:
     return writers[name]()
 
 
-def inputs_html() -> str:
-    """Return code that defines the inputs in each library, in collapsed blocks."""
+def inputs_in_tabs() -> str:
+    """Return code that defines the inputs in each library, in tabs."""
     steps = examples.steps(INPUTS)
-    html = ""
+    tabs = ""
     for library, (import_statement, array_function) in LIBRARIES.items():
         code = f"{import_statement}\n"
         for name in "QKV":
             rows = "".join(f"    {row},\n" for row in steps[name].tolist())
             code += f"\n{name} = {array_function}([\n{rows}])"
-        code = code_html(code)
-        html += f"<details>\n<summary>Copy for {library}</summary>\n{code}\n</details>\n"
-    return html
+        block = textwrap.indent(f"```python\n{code}\n```", "    ")
+        tabs += f'=== "{library}"\n\n{block}\n\n'
+    return tabs
 
 
 def paste_box() -> str:

@@ -9,6 +9,7 @@ from html import escape
 
 FENCE = re.compile(r"^(?P<indent> *)```python\n(?P<code>.*?)^ *```$", re.MULTILINE | re.DOTALL)
 SESSION = re.compile(r"^( *)```python(\n\s*>>>)", re.MULTILINE)
+COMPOUND = re.compile(r"^( *)>>> (?:@|(?:class|def|for|with) ).*\n(?:\1\.\.\. .*\n)+", re.MULTILINE)
 SECTION = r"^## {}(?: *\{{[^}}]*\}})?\n(?P<text>.*?)(?=^## |\Z)"
 BLOCK = re.compile(FENCE.pattern.replace("python", "(?:python|console)"), FENCE.flags)
 TABS = re.compile(r"(?:\n*(?: {4}.*|===.*)$)*", re.MULTILINE)
@@ -24,12 +25,13 @@ Copy this page as a program</button>
 def mark_sessions(markdown: str) -> str:
     """Change the language of code blocks with prompts from `python` to `pycon`.
 
-    Prompts and output then get classes, by which the style sheet keeps them from being copied.
+    Prompts and output then get classes, by which the style sheet keeps them from being copied. An
+    empty line follows each compound statement, because Python's prompt needs it.
 
-    >>> mark_sessions("```python\\n>>> 1 + 1\\n2\\n```")
-    '```pycon\\n>>> 1 + 1\\n2\\n```'
+    >>> mark_sessions("```python\\n>>> for i in [1]:\\n...     i\\n1\\n```")
+    '```pycon\\n>>> for i in [1]:\\n...     i\\n...\\n1\\n```'
     """
-    return SESSION.sub(r"\1```pycon\2", markdown)
+    return SESSION.sub(r"\1```pycon\2", COMPOUND.sub(r"\g<0>\1...\n", markdown))
 
 
 def with_install_line(markdown: str, repository: str | None) -> str:

@@ -7,6 +7,7 @@ import pytest
 import attention_docs
 from attention_docs.publish.before.contents import contents, overview
 from attention_docs.publish.page_files import PageFile
+from tests.conftest import assert_raises
 
 NOTEBOOK = {
     "metadata": {"description": "Run it."},
@@ -77,9 +78,7 @@ def test_missing_page_in_nav_is_skipped():
     ],
 )  # fmt: skip
 def test_missing_section_title_or_description_raises(write_list, message):
-    with pytest.raises(LookupError) as caught:
-        write_list()
-    assert str(caught.value) == message
+    assert_raises(write_list, LookupError, message)
 
 
 def summary(name):

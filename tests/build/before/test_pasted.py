@@ -69,6 +69,11 @@ def test_first_wrong_number_of_an_unknown_output_is_found_in_every_format():
     assert_diagnosed(UNKNOWN, None, [1, 2])
 
 
+def test_right_output_in_16_bits_is_right():
+    (diagnosis,) = diagnose([format_rows(RIGHT + 0.002 * (1 + abs(RIGHT)))])
+    assert diagnosis["summary"] == OUTPUTS[0]["summary"]
+
+
 def test_four_decimals_identify_each_known_output():
     texts = [format_rows(np.array(output["rows"], float)) for output in OUTPUTS]
     summaries = [diagnosis["summary"] for diagnosis in diagnose(texts)]

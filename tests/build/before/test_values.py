@@ -17,6 +17,7 @@ from attention_docs.publish.before.values import (
 )
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.inserts import Inserts
+from tests.conftest import assert_raises
 
 STEPS = {
     "weights": np.array([[0.25, 0.75, 0.0], [1e-9, 0.5, -2.0]]),
@@ -154,9 +155,8 @@ def test_numbers_carry_their_references(macro, references):
     ],
 )
 def test_wrong_reference_is_reported_with_location_and_names(macro, message, page):
-    with pytest.raises(PublishError) as caught:
-        resolved(page.format(macro))
-    assert str(caught.value) == f"page.md:3: {macro}: {message}"
+    expected = f"page.md:3: {macro}: {message}"
+    assert_raises(lambda: resolved(page.format(macro)), PublishError, expected)
 
 
 @pytest.mark.parametrize("formula", [r"$\val{toy.cube}$", "$$\n\\val{toy.cube}\n$$"])
