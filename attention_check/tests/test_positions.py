@@ -44,7 +44,7 @@ def rotate_positions(x, start, pairs, change, base=positions.BASE):
     return positions.rotated_rows(call, x, pairs, change, base)
 
 
-@pytest.mark.parametrize("pairs", ["halves", "adjacent"])
+@pytest.mark.parametrize("pairs", ["halves", "adjacent", "adjacent to halves"])
 def test_right_rotation_passes_from_any_position(pairs):
     def apply_rope(x, offset=0):
         return rotate_positions(x, offset, pairs, "")

@@ -114,10 +114,10 @@ MOVING = """
         return moves ? e.outerHTML.slice(0, 100) + part : "";
     })).filter(Boolean)
 """
-# The boxes of all visible elements but the skip link, which gets the focus, and tab stops, which are added.
+# The boxes of all visible elements but the skip link, added tab stops, and sidebars, whose height the theme sets late.
 BOXES = """
     () => new Map(
-        [...document.querySelectorAll("body *:not(.md-skip, .live-stop)")]
+        [...document.querySelectorAll("body *:not(.md-skip, .live-stop, .md-sidebar__scrollwrap)")]
             .filter(e => e.checkVisibility({opacityProperty: true, visibilityProperty: true}))
             .map(e => [e, Object.values(e.getBoundingClientRect().toJSON()).map(Math.round).join()])
     )

@@ -184,12 +184,7 @@ def sinusoids(
     return np.hstack([sines, cosines])
 
 
-def rotate(
-    rows: Array,
-    angles: Array,
-    pairs: str,
-    change: str = "",
-) -> Array:
+def rotate(rows: Array, angles: Array, pairs: str, change: str = "") -> Array:
     """Rotate the features of (..., n, d) rows by (n, d/2) angles, perhaps with a mistake."""
     half = rows.shape[-1] // 2
     if pairs == "halves":
@@ -209,7 +204,10 @@ def rotate(
     cos, sin = np.cos(both), np.sin(both)
     if change == "sine_and_cosine_swapped":
         cos, sin = sin, cos
-    return rows * cos + turned * (-sin if change == "rotation_reversed" else sin)
+    result = rows * cos + turned * (-sin if change == "rotation_reversed" else sin)
+    if pairs == "adjacent to halves":  # as DeepSeek's, which changes no product of query and key
+        return np.concatenate([result[..., ::2], result[..., 1::2]], axis=-1)
+    return result
 
 
 def rotated_rows(
@@ -246,7 +244,7 @@ def expected_results(call: PositionCall, count: int) -> Iterator[tuple[str, tupl
     changes += [("base_wrong", "", base) for base in OTHER_BASES]
     for name, change, base in changes:
         if call.kind == "rotation":
-            for pairs in ("halves", "adjacent"):
+            for pairs in ("halves", "adjacent", "adjacent to halves"):
                 yield name, rotations(call, pairs, change, base)
         elif call.kind == "table" and count == 2:  # cosines and sines, or of complex numbers
             angles = angles_of(LENGTH, np.arange(0, WIDTH, 2) / WIDTH, base, change=change)

@@ -45,9 +45,10 @@ def with_install_line(markdown: str, repository: str | None) -> str:
         if not package:
             continue
         folder = "attention_check" if package[1] == "check" else ""
-        line = f"`pip install ./{folder}` in a clone of the repository"
+        torch = " torch" if not folder and '=== "PyTorch"' in markdown else ""
+        line = f"`pip install ./{folder}{torch}` in a clone of the repository"
         if repository:
-            line = f"`pip install git+{repository}{folder and f'#subdirectory={folder}'}`"
+            line = f"`pip install git+{repository}{folder and f'#subdirectory={folder}'}{torch}`"
         tabs = TABS.match(markdown, block.end()) if block["indent"] else None
         end = tabs.end() if tabs else block.end()
         return markdown[:end] + INSTALL.format(line) + markdown[end:]
