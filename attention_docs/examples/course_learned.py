@@ -151,13 +151,13 @@ STEPS = 200
 STEPS_PER_CHECKPOINT = 20
 SEEDS = range(10)
 
-THEY = "the word after “they” in the sentences held out"
+THEY = "the word after “they” in sentences held out"
 FORMULAS = {
     "sentences": "how many sentences the model learns from, and how many are held out",
     "step": "how often Adam has changed the matrices",
     "loss_they": f"the mean of −log p of {THEY}",
-    "loss_they_uniform": f"the mean of −log p of {THEY}, with uniform weights",
-    "accuracy": f"the percentage in which {THEY} has the largest logit",
+    "loss_they_uniform": "the same mean, with uniform weights",
+    "accuracy": f"how often, in %, {THEY} is predicted",
     "accuracy_uniform": "accuracy, with uniform weights",
     "accuracy_by_seed": f"accuracy after {STEPS} steps, for each of ten seeds",
     "X": "the learned vectors of “birds pass boats because they”",

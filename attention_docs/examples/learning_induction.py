@@ -76,8 +76,8 @@ TWO_LAYERS = Model(vocabulary=9, length=8, width=16, d_k=D_K, layers=2, is_causa
 ONE_LAYER = replace(TWO_LAYERS, layers=1)
 STEPS, EVERY = 250, 25
 
-LOSS = "the mean of −log p, where p is the probability of the right token, with {} of attention"
-ACCURACY = "the percentage of right tokens that have the largest logit, with {} of attention"
+LOSS = "the mean of −log p of the right tokens, with {}"
+ACCURACY = "the percentage of tokens that are predicted, with {}"
 FORMULAS = {
     "step": "how often Adam has changed the weights",
     "loss_one": LOSS.format("one layer"),

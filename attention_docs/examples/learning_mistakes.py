@@ -76,24 +76,22 @@ MODELS = {
     "induction_no_positions": "of two layers without W_P",
     "induction_no_residual": "of two layers without the residual sum",
     "wide": f"with d_k = {WIDE.d_k}",
-    "wide_unscaled": f"with d_k = {WIDE.d_k} and scores that are not divided by √d_k",
+    "wide_unscaled": f"with d_k = {WIDE.d_k}, unscaled",
     "walk": "of the model with a causal mask",
     "unmasked": "of the model without a mask",
-    "unmasked_used": "of the model trained without a mask, used with it",
+    "unmasked_used": "of the model trained without a mask, with one",
     "unshifted": "of the model that is asked for the token itself",
     "unshifted_used": "of the same model, asked for the next token",
 }
-LOSS = "the mean of −log p, where p is the probability of the right token, {}"
-ACCURACY = "the percentage of right tokens that have the largest logit, {}"
+LOSS = "mean −log p of right tokens, {}"
+ACCURACY = "% of tokens predicted, {}"
 FORMULAS = {
-    "step": "how often Adam has changed the weights; for induction see learning_induction.step",
+    "step": "how often Adam has changed the weights",
     "log_2": "log 2",
     **{name: LOSS.format(model) for name, model in MODELS.items()},
     **{f"{name}_accuracy": ACCURACY.format(model) for name, model in MODELS.items()},
     **{
-        f"{name}_accuracy_by_seed": ACCURACY.format(
-            f"{MODELS[name]}, after {EARLY} steps from six starts"
-        )
+        f"{name}_accuracy_by_seed": ACCURACY.format(f"{MODELS[name]}, {EARLY} steps, six starts")
         for name in ("wide", "wide_unscaled")
     },
 }

@@ -17,15 +17,20 @@
   first element where `invalid` is true.
 - `carried`: for an example that can be repeated, pairs of nodes: the next iteration begins with the
   value of the second node as the value of the first.
+- `names`: the letters or words by which pages call steps, if other than the steps' own names.
+- `written`: formulas in the letters of the pages, where the page's script would write none or one
+  too long. Both come from `formulas.csv`, or from the letters of attention's results.
 - `constants`: the Python code of the literal that an input comes from.
 - `formulas`: the formula of each step in words, only for an example that can be repeated, or whose
   inputs are drawn in bulk. The graph of the latter has only its steps, each as a literal.
 """
 
+import csv
 import json
 import math
 from collections.abc import Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +44,21 @@ from attention_docs.live.scopes import Scope
 
 # Python writes whole floats below this limit without an exponent.
 WHOLE_FLOAT_LIMIT = 10**15
+
+# The letters of the results of attention, for steps of the same name.
+LETTERS = {"scores": "S", "scaled": "Z", "masked": "Z", "weights": "A", "output": "O"}
+
+
+@cache
+def rows_of_formulas() -> list[dict[str, str]]:
+    with Path(__file__).with_name("formulas.csv").open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def from_table(example: str, column: str) -> dict[str, str]:
+    """Return the names or the formulas of an example's steps in `formulas.csv`."""
+    rows = (row for row in rows_of_formulas() if row["example"] == example)
+    return {row["step"]: row[column] for row in rows if row[column]}
 
 
 class Guard(NamedTuple):
@@ -73,6 +93,7 @@ def results_graph(name: str) -> dict[str, Any]:
         "scopes": [],
         "guards": [],
         "formulas": {step: examples.load(name).FORMULAS[step] for step in steps},
+        "names": from_table(name, "name"),
     }
 
 
@@ -263,6 +284,8 @@ class PrunedGraph:
             "scopes": list(self.scopes_json()),
             "guards": [self.guard_json(guard) for guard in self.guards],
             "labels": dict(self.labels()),
+            "names": self.letters() | from_table(self.name, "name"),
+            "written": from_table(self.name, "formula"),
             "constants": {
                 name: position.code
                 for node, name in self.literal_names.items()
@@ -274,6 +297,21 @@ class PrunedGraph:
                 if state_updates
                 else {}
             ),
+        }
+
+    def letters(self) -> dict[str, str]:
+        """Return the letter of each step that is a result of attention and is named like it."""
+        results = [
+            (name, self.representative[array.node])
+            for scope in self.recording.calls.scopes
+            for name, array in scope.results.items()
+            if name in LETTERS
+        ]
+        return {
+            step: LETTERS[name] + step.removeprefix(name)
+            for step, node in self.steps.items()
+            for name, result in results
+            if result == node and (step == name or step.startswith(f"{name}_"))
         }
 
     def labels(self) -> Iterator[tuple[str, tuple[list[str], ...]]]:

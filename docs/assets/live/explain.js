@@ -26,8 +26,14 @@ import { termOf, valueOf } from "./terms.js";
 
 // How many numbers an operand may expand to, alone or within a sum.
 const [MAX_NUMBERS, MAX_NUMBERS_IN_SUM] = [16, 3];
-// How many pieces of text a formula may have, and how many nested operations.
-const [MAX_FORMULA_LENGTH, MAX_DEPTH] = [60, 11];
+// How many characters a formula may have, which is about a line of the card, and how many nested operations.
+const [MAX_FORMULA_LENGTH, MAX_DEPTH] = [64, 11];
+// What a formula cannot say: operations that do not fit, matrices without a name, and rounding errors.
+const UNSPEAKABLE = /…|\[\d+ × |1\.0 × 10/;
+/** @type {Record<string, string>} the letters of attention's arrays, if they are not steps */
+const LETTERS = { query: "Q", key: "K", value: "V", scores: "S", scaled: "Z", masked: "Z", weights: "A", output: "O" };
+/** @type {Record<string, string>} what calls with numbers alone make */
+const CALLS = { causal_mask: "the causal mask", window_mask: "the window", padding_mask: "the padding mask", sinusoidal_positions: "the positions" };
 // The exponential of a larger score, or of its opposite, may leave the range of floats.
 const MAX_EXPONENT = 700;
 // The precedence of what needs parentheses in every operation.
@@ -50,7 +56,7 @@ export const explain = (graph, values, step, index) => {
     return {
       description: words ?? describeIndex(index),
       value: show.python(value, dtype),
-      formula: [{ step }, " = ", graph.formulas[step]],
+      formula: [named(graph, step), " = ", graph.formulas[step]],
       numbers: [],
       note: graph.carried.length ? [] : [RANDOM_NOTE],
       dependencies: [],
@@ -75,7 +81,7 @@ export const explain = (graph, values, step, index) => {
 /** Return a piece of rich text as a page shows it. @param {string | StepName | NumberToken} piece */
 const pieceText = (piece) => {
   if (typeof piece === "string") return piece;
-  return "step" in piece ? piece.step : show.html(piece.value, piece.dtype);
+  return "step" in piece ? piece.step.slice(piece.step.indexOf(".") + 1) : show.html(piece.value, piece.dtype);
 };
 
 /** List the cells that a term depends on, each once. @param {Term} term @returns {Cell[]} */
@@ -114,7 +120,11 @@ const dependsOnCell = (term) => {
  */
 const formulaOf = (graph, values, term, step, index) => {
   if (isLiteral(graph, term)) return [];
-  const formula = [{ step }, " = ", ...longestFormula(graph, values, term)];
+  const name = named(graph, step);
+  if (graph.written[step]) return [name, " = ", graph.written[step]];
+  const text = longestFormula(graph, values, term);
+  if (text.map(pieceText).join("") === name.step) return [name]; // as X + E
+  const formula = [name, " = ", ...text];
   const origin = indexInFormula(values, term).slice(-2);
   const transposes = term.via.filter((node) => graph.nodes[node].operation === "matrix_transpose").length;
   if (term.cell && transposes % 2 && String(origin.toReversed()) === String(index)) return [...formula, "ᵀ"];
@@ -122,15 +132,15 @@ const formulaOf = (graph, values, term, step, index) => {
   return isElsewhere ? [...formula, ` at ${describeIndex(origin)}`] : formula;
 };
 
-/** Write out as many nested operations as fit. @param {Graph} graph @param {NDArray[]} values @param {Term} term */
+/** Write out as many nested operations as fit into a line. @param {Graph} graph @param {NDArray[]} values @param {Term} term */
 const longestFormula = (graph, values, term) => {
-  let { text } = symbolicExpression(graph, values, term, 1);
+  let longest = symbolicExpression(graph, values, term, 1).text;
   for (let depth = 2; depth <= MAX_DEPTH; depth++) {
-    const longer = symbolicExpression(graph, values, term, depth).text;
-    if (longer.length > MAX_FORMULA_LENGTH) break;
-    text = longer;
+    const { text } = symbolicExpression(graph, values, term, depth);
+    const line = text.map(pieceText).join("");
+    if (line.length <= MAX_FORMULA_LENGTH && !UNSPEAKABLE.test(line)) longest = text;
   }
-  return text;
+  return longest;
 };
 
 /**
@@ -141,11 +151,13 @@ const longestFormula = (graph, values, term) => {
  * @returns {Expression}
  */
 const symbolicExpression = (graph, values, term, depth) => {
-  if (term.cell) return stepName(term.cell.step);
+  if (term.cell) return stepName(graph, term.cell.step);
   const call = constantCall(graph, term);
   if (call) return atom(call.text);
   if (term.operation === "literal") return literal(graph, values, term);
-  if (depth === 0) return atom("…");
+  const exact = unrounded(term);
+  if (exact !== term) return symbolicExpression(graph, values, exact, depth);
+  if (depth === 0) return atom(letterOf(graph, term) ?? "…");
   /** @param {Term} term */
   const inner = (term) => symbolicExpression(graph, values, term, depth - 1);
   if (term.operation === "matmul") {
@@ -156,10 +168,12 @@ const symbolicExpression = (graph, values, term, depth) => {
   }
   if (term.operation === "where") {
     const [condition, ifTrue, ifFalse] = term.terms.map(inner);
-    return { text: [...ifTrue.text, " where ", ...condition.text, ", else ", ...ifFalse.text], level: LOOSEST };
+    const isMasked = term.terms[2].operation === "literal" && valueOf(values, term.terms[2]) === -Infinity;
+    const end = isMasked ? [", masked"] : [" where ", ...condition.text, ", else ", ...ifFalse.text];
+    return { text: [...ifTrue.text, ...end], level: LOOSEST };
   }
   if (term.operation === "softmax" || isReduction(term)) {
-    const end = term.operation === "softmax" && axisOf(values, term.used, 0) < -1 ? ", axis=0)" : ")";
+    const end = term.operation === "softmax" && axisOf(values, term.used, 0) < -1 ? ", each column)" : ")";
     return { text: [`${term.operation}(`, ...rowName(term.used, inner).text, end], level: ATOM };
   }
   return operationText(term, term.terms.map(combinesOneArray(term) ? (part) => cellName(graph, part) : inner));
@@ -178,7 +192,8 @@ const factorText = (graph, values, terms, side, name) => {
   const slice = sliceOf(graph, values, terms, side);
   const isTransposed = axisOf(values, terms, side) === (side === LEFT ? -2 : -1);
   if (!slice && !isTransposed) return name;
-  return { text: [...parenthesised(name, ATOM), ...(slice ? [slice] : []), ...(isTransposed ? ["ᵀ"] : [])], level: ATOM };
+  const part = slice ? ["(", slice, ...name.text, ")"] : parenthesised(name, ATOM);
+  return { text: [...part, ...(isTransposed ? ["ᵀ"] : [])], level: ATOM };
 };
 
 /** Whether a term combines two elements of one array, as in z₂ − z₁. @param {Term} term */
@@ -188,19 +203,27 @@ const combinesOneArray = ({ operation, terms: [left, right] }) => {
 };
 
 /** Write the name of an element: `z₂`, or `E[birds, air]` if it has words. @param {Graph} graph @param {Term} term @returns {Expression} */
-const cellName = ({ labels }, { cell }) => {
+const cellName = (graph, { cell }) => {
   const { step, index } = /** @type {Cell} */ (cell);
+  const { labels } = graph;
   const place = labels[step]
     ? `[${describeWords(labels[step], step, index)}]`
     : `${index.map((at) => at + 1)}`.replace(/\d/g, (digit) => String.fromCodePoint(8320 + +digit));
-  return { text: [...parenthesised(stepName(step), ATOM), place], level: ATOM };
+  return { text: [...parenthesised(stepName(graph, step), ATOM), place], level: ATOM };
 };
 
 // Names of several words need parentheses before ² or ᵀ: (weights 2)ᵀ, (dW_Q)².
 const ONE_SYMBOL = /^(\w+\.)?([A-Za-z]\d?(_\w+)?|[a-z]+)$/;
 
-/** Write the name of a step, or of its array. @param {string} step @returns {Expression} */
-const stepName = (step) => ({ text: [{ step }], level: ONE_SYMBOL.test(step) ? ATOM : POWER });
+/** Write the name of a step, or of its array. @param {Graph} graph @param {string} step @returns {Expression} */
+const stepName = (graph, step) => {
+  const name = named(graph, step);
+  const isFormula = name.step.includes(" ") && /[+/,]/.test(name.step);
+  return { text: [name], level: isFormula ? LOOSEST : ONE_SYMBOL.test(name.step) ? ATOM : POWER };
+};
+
+/** Return a step by the name that pages give it. @param {Graph} graph @param {string} step @returns {StepName} */
+const named = ({ names }, step) => ({ step: names[step] ?? step });
 
 /**
  * Name a row: by its array, or by all the arrays that were concatenated.
@@ -237,7 +260,25 @@ const constantCall = ({ scopes, nodes }, term) => {
   });
   if (constants.some((constant) => typeof constant !== "number")) return null;
   const argumentList = names.map((name, i) => `${name}=${constants[i]}`).join(", ");
-  return { call: scope.call, text: `${scope.call}(${argumentList})` };
+  const isCausal = scope.call === "window_mask" && scope.arguments.right === 0 && scope.arguments.left === undefined;
+  const words = isCausal ? CALLS.causal_mask : CALLS[scope.call];
+  return { call: scope.call, text: words ?? `${scope.call}(${argumentList})` };
+};
+
+/** Return the letter of an array of attention that is not a step. @param {Graph} graph @param {Term} term @returns {string | undefined} */
+const letterOf = ({ scopes }, { node, via }) => {
+  for (const scope of scopes.filter(({ call }) => ATTENTION.includes(call))) {
+    const given = Object.entries(scope.arguments).map(([name, value]) => [name, value?.node]);
+    const nodes = { ...Object.fromEntries(given), ...scope.results };
+    const name = Object.keys(LETTERS).find((name) => nodes[name] === node || via.includes(nodes[name]));
+    if (name) return LETTERS[name];
+  }
+};
+
+/** Return what a term rounds to many decimals, or the term. @param {Term} term */
+const unrounded = (term) => {
+  const [quotient] = term.operation === "divide" ? term.terms : [];
+  return quotient?.operation === "round" ? quotient.terms[0].terms[0] : term;
 };
 
 /** Separate the row and the column of a product, whose elements alternate. @template T @param {{terms: T[]}} product */
@@ -258,7 +299,7 @@ const axisOf = (values, [first, second = first], side) => {
 };
 
 /**
- * Write the slice of a step that a product uses: `[4:8]`, or "" for all of it.
+ * Write the slice of a step that a product uses: "rows 5–8 of ", or "" for all of it.
  *
  * @param {Graph} graph @param {NDArray[]} values @param {Term[]} terms @param {Side} side
  */
@@ -269,7 +310,9 @@ const sliceOf = ({ nodesByName }, values, terms, side) => {
   const axis = axisOf(values, terms, side);
   if (terms.length === shape.at(axis)) return "";
   const first = /** @type {number} */ (cell.index.at(axis));
-  return `[${axis === -1 && shape.length > 1 ? ":, " : ""}${first}:${first + terms.length}]`;
+  const word = axis === -1 ? (shape.length > 1 ? "column" : "element") : "row";
+  const last = first + terms.length;
+  return terms.length > 1 ? `${word}s ${first + 1}–${last} of ` : `${word} ${last} of `;
 };
 
 /** Return the index of a term in the value of its node. @param {NDArray[]} values @param {Term} term */
@@ -370,6 +413,8 @@ const softmaxNumbers = (values, { terms: [own, ...row] }) => {
  */
 const numericExpression = (values, term, limit) => {
   const { data, dtype } = values[term.node];
+  const exact = unrounded(term);
+  if (exact !== term) return numericExpression(values, exact, limit);
   const value = numberToken(data[term.position], dtype, term.cell);
   const isAtomic = ["literal", "cell", "where", "softmax", "all", "any"].includes(term.operation);
   if (isAtomic || countLeaves(term) > limit) return atom(value);
@@ -442,7 +487,9 @@ const descriptionOf = ({ scopes }, values, term, index) => {
 const describeWords = (labels, step, index) => {
   const words = index.map((at, axis) => labels[axis][at] || `${axis ? "column" : "row"} ${at + 1}`);
   const pair = words.length === 2 && /(score|weight)s/.exec(step);
-  return pair ? `${pair[1]} of ${words.join(" on ")}` : words.join(", ");
+  if (!pair) return words.join(", ");
+  // A word of a sentence stands in quotes, unlike “query 1”.
+  return `${pair[1]} of ${words.map((word) => (/ /.test(word) ? word : `“${word}”`)).join(" on ")}`;
 };
 
 /** Describe an index: "matrix 2, row 1, column 3". @param {number[]} index @returns {string} */
@@ -533,6 +580,9 @@ const joined = (texts, separator = ", ") =>
 const operationText = ({ operation }, operands) => {
   const [left, right] = operands;
   const { infix, around } = operations[operation];
+  const root = operation === "multiply" && rootOf(right);
+  if (root === "1") return left;
+  if (root) return { text: [...parenthesised(left, PRODUCT, true), " / ", root], level: PRODUCT };
   if (infix) {
     const [symbol, level] = infix;
     return { text: [...parenthesised(left, level, true), ` ${symbol} `, ...parenthesised(right, level + 1)], level };
@@ -546,4 +596,14 @@ const operationText = ({ operation }, operands) => {
   if (operation === "negative") return { text: ["−", ...parenthesised(left, PRODUCT)], level: SUM };
   const [before, after] = around ?? [`${operation}(`, ")"];
   return { text: [before, ...joined(operands.map(({ text }) => text)), after], level: ATOM };
+};
+
+/** Write 1/√3 as the divisor √3, and 1/2 as 2. @param {Expression} factor @returns {string | null} of any other factor */
+const rootOf = ({ text: [number, ...others] }) => {
+  if (others.length || typeof number !== "object" || !("value" in number) || number.cell) return null;
+  const square = 1 / number.value ** 2;
+  const whole = Math.round(square);
+  if (!(number.value > 0 && number.value <= 1 && Math.abs(square / whole - 1) < 1e-12)) return null;
+  const root = Math.sqrt(whole);
+  return Number.isInteger(root) ? `${root}` : `√${whole}`;
 };

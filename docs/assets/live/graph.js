@@ -12,9 +12,9 @@ import * as show from "./show.js";
  *
  * @param {{example: string, nodes: SerialisedNode[], steps: Record<string, number>,
  *   inputs: string[], shared?: Record<string, number>, scopes: Scope[], guards: Guard[],
- *   constants?: Record<string, string>, formulas?: Record<string, string>, labels?: Record<string, string[][]>, carried?: [number, number][]}} json
+ *   constants?: Record<string, string>, formulas?: Record<string, string>, labels?: Record<string, string[][]>, names?: Record<string, string>, written?: Record<string, string>, carried?: [number, number][]}} json
  */
-export const parse = ({ example, nodes, steps, inputs, shared = {}, scopes, guards, constants = {}, formulas = {}, labels = {}, carried = [] }) => {
+export const parse = ({ example, nodes, steps, inputs, shared = {}, scopes, guards, constants = {}, formulas = {}, labels = {}, names = {}, written = {}, carried = [] }) => {
   const graph = {
     example,
     nodes: nodes.map(([operation, offsets, attributes = {}], node) => {
@@ -29,6 +29,8 @@ export const parse = ({ example, nodes, steps, inputs, shared = {}, scopes, guar
     constants,
     formulas,
     labels,
+    names,
+    written,
     carried,
   };
   return { ...graph, values: computeNodes(graph.nodes, new Map()) };

@@ -51,6 +51,10 @@ interface Graph {
   formulas: Record<string, string>;
   /** The words along each axis of a step, for examples that name their rows and columns. */
   labels: Record<string, string[][]>;
+  /** The letters or words by which pages call steps, if other than their names. */
+  names: Record<string, string>;
+  /** Formulas in the letters of the pages, where the script would write none or one too long. */
+  written: Record<string, string>;
   /** Of an example that can be repeated: what the next iteration begins with in place of the first node is the second. */
   carried: [before: number, after: number][];
   /** The value of each node, without edits. */

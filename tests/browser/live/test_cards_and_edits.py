@@ -30,7 +30,7 @@ from tests.live.replay import replay
 CARD = ".live-card"
 WEIGHTS = 'table[data-val="self_attention.weights"] tbody td'
 WEIGHT, LAST_WEIGHT = f"{WEIGHTS} >> nth=1", f"{WEIGHTS} >> nth=8"
-WEIGHT_TITLE = "weight of bird on boat"
+WEIGHT_TITLE = "weight of “bird” on “boat”"
 DIMMED = "p.live-dimmed"
 AWAY_FROM_NUMBERS = (5, 400)  # in pixels from the window's corner
 # A card opens 150 ms after the pointer comes to a number, and closes 300 ms after the pointer leaves.
@@ -117,11 +117,11 @@ def test_card_shows_value_formula_and_numbers_and_leads_to_literal_inputs(visit)
     text = card.inner_text()
     assert WEIGHT_TITLE in text
     assert str(replay("self_attention", {}).steps["weights"][0, 1]) in text
-    assert "weights = softmax(scaled)" in text
+    assert "A = softmax(Z)" in text
     assert text.count("exp(") == 4, "one in the numerator and three in the denominator"
     highlighted = visit.page.locator('table[data-val="self_attention.scaled"] .live-part')
     assert highlighted.all_inner_texts() == computed_step("scaled")[:3]
-    steps = ("scaled", "scores", "Q", "X")
+    steps = ("Z", "S", "Q", "X")
     for step in steps:
         card.locator(".live-follow").first.click()
         assert card.inner_text().startswith(step)
@@ -180,7 +180,7 @@ def test_click_near_a_thin_line_opens_its_card(visit):
     line.scroll_into_view_if_needed()
     box = line.bounding_box()
     visit.page.mouse.click(box["x"] + box["width"] / 2, box["y"] - NEAR)
-    visit.page.wait_for_selector(f"{CARD}:has-text('weight of bird on bird')")
+    visit.page.wait_for_selector(f"{CARD}:has-text('weight of “bird” on “bird”')")
 
 
 def test_card_does_not_cover_the_matrix(visit):
@@ -365,7 +365,7 @@ def test_walkthrough_moves_by_key(visit):
     assert walk.inner_text().startswith("Step 10 of 11")
     assert WEIGHT_TITLE in walk.inner_text()
     visit.page.keyboard.press("ArrowRight")
-    assert "weight of bird on seaplane" in walk.inner_text()
+    assert "weight of “bird” on “seaplane”" in walk.inner_text()
     visit.page.keyboard.press("PageUp")
     assert "Step 9 of 11" in walk.inner_text()
     visit.page.keyboard.press("Escape")
@@ -402,9 +402,9 @@ def test_focus_moves_by_key_between_cells_card_walkthrough_fields_and_bar(visit)
         assert not page.locator(CARD).count()
         page.keyboard.press("Enter")
     page.keyboard.press("ArrowDown")
-    page.wait_for_selector(f"{CARD}:has-text('weight of boat on boat')")
+    page.wait_for_selector(f"{CARD}:has-text('weight of “boat” on “boat”')")
     page.keyboard.press("ArrowRight")
-    page.wait_for_selector(f"{CARD}:has-text('weight of boat on seaplane')")
+    page.wait_for_selector(f"{CARD}:has-text('weight of “boat” on “seaplane”')")
 
     page.locator(f"{CARD} button", has_text="Step by step").press("Enter")
     page.wait_for_selector(".live-walk")

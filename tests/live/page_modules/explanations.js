@@ -7,6 +7,8 @@ import * as show from "../../../docs/assets/live/show.js";
 
 // How many numbers of each step are checked.
 const SAMPLE_SIZE = 6;
+// What the first line of a card holds at the most: some 80 characters, and nothing that only a program says.
+const [CARD_WIDTH, JARGON] = [84, /…|\[\d+ × |10¹³|axis=|_mask\(/];
 
 /** Return a generator of random numbers between 0 and 1, a linear congruential one. */
 const seededRandom = (seed) => () => {
@@ -32,6 +34,7 @@ const SYMBOLS = [
   ["exp(", "Math.exp("],
   ["^(", "**("],
   ["√(", "Math.sqrt("],
+  [/√(\d+)/g, "Math.sqrt($1)"],
   ["⌈", "Math.ceil("],
   ["⌉", ")"],
   ["argmax(", "ARGMAX("],
@@ -92,6 +95,8 @@ const textFaults = ({ numbers, formula, note, description }, name, isSingleNumbe
   rightSides.forEach((text, i) => {
     if (text === rightSides[i - 1]) faults.push(`${name} says “= ${text}” twice`);
   });
+  const line = displayed(formula).replace(/\b[a-z_]+\.(?=\w)/g, "");
+  if (line.length > CARD_WIDTH || JARGON.test(line)) faults.push(`${name} is written “${line}”`);
   if (/ at $/.test(rightSides[0])) faults.push(`${name} is at no position`);
   if (!formula.length && !note.length) faults.push(`${name} has neither formula nor note`);
   if (!isSingleNumber && !description) faults.push(`${name} has no description`);

@@ -38,31 +38,31 @@ def test_explanations_are_correct_and_complete():
 # Example, step and index; the description and the formula of its explanation.
 EXPLANATION_CASES = [
     ("self_attention", "Q", [0, 1], "bird, air", "Q = X W_Q"),
-    ("self_attention", "scores", [0, 1], "score of bird on boat", "scores = Q Kᵀ"),
-    ("self_attention", "weights", [2, 0], "weight of seaplane on bird", "weights = softmax(scaled)"),
-    ("self_attention", "output", [1, 0], "boat, airborne", "output = weights V"),
-    ("tiles", "output", [1, 0], "output of query 2, feature 1", "output = weights V"),
-    ("distinct_sizes", "output", [1, 0], "query 2, column 1", "output = weights V"),
-    ("distinct_sizes", "scaled", [1, 1], "query 2, key 2", "scaled = scores × #"),
+    ("self_attention", "scores", [0, 1], "score of “bird” on “boat”", "S = Q Kᵀ"),
+    ("self_attention", "weights", [2, 0], "weight of “seaplane” on “bird”", "A = softmax(Z)"),
+    ("self_attention", "output", [1, 0], "boat, airborne", "O = A V"),
+    ("tiles", "output", [1, 0], "output of query 2, feature 1", "O = A V"),
+    ("distinct_sizes", "output", [1, 0], "query 2, column 1", "O = A V"),
+    ("distinct_sizes", "scaled", [1, 1], "query 2, key 2", "Z = S / √2"),
     ("kv_cache", "V", [1, 2], "pass, column 3", "V = X W_V"),
     ("multi_head", "Q_2", [0, 0], "row 1, column 1", "Q_2 = X_q W_Q at row 1, column 4"),
     ("multi_head", "scores_2", [0, 3], "score of query 1 on key 4, head 2", "scores_2 = Q_2 K_2ᵀ"),
-    ("multi_head", "added_2", [0, 0], "row 1, column 1", "added_2 = head_2 W_O[4:8]"),
+    ("multi_head", "added_2", [0, 0], "row 1, column 1", "added_2 = head_2 (rows 5–8 of W_O)"),
     ("batch_of_two", "weights_2", [3, 1], "weight of query 4 on key 2, sequence 2",
-     "weights_2 = softmax(Q_2 K_2ᵀ × #)"),
-    ("grouped_queries", "weights", [3, 1], "weight of head 4 on pass",
-     "weights = softmax(Q K_2ᵀ × #)"),
+     "weights_2 = softmax(Q_2 K_2ᵀ / √3)"),
+    ("grouped_queries", "weights", [3, 1], "weight of head 4 on “pass”",
+     "weights = softmax(Q K_2ᵀ / √3)"),
     ("grouped_queries", "wrong", [2], "head 3",
-     "wrong = softmax(Q K_1ᵀ × #) V at row 1, column 1"),
+     "wrong = softmax(Q K_1ᵀ / √3) V at row 1, column 1"),
     ("backward", "expected", [], "",
      "expected = # × (# + sum((dW_Q)²) + sum((dW_K)²) + sum((dW_V)²))"),
     ("column_vectors", "A", [0, 1], "row 1, column 2", "A = Kᵀ Q"),
     ("column_vectors", "Q_rows", [3, 0], "row 4, column 1", "Q_rows = Qᵀ"),
-    ("column_vectors", "weights", [0, 0], "row 1, column 1", "weights = softmax(A, axis=0)"),
+    ("column_vectors", "weights", [0, 0], "row 1, column 1", "weights = softmax(A, each column)"),
     ("course_mask", "masked", [0, 4], "birds, they",
-     "masked = scaled where mask, else #"),
+     "Z = Q Kᵀ / √3, masked"),
     ("course_order", "X_swapped", [0, 0], "boats, air", "X_swapped = X at row 3, column 1"),
-    ("causal_padding", "causal", [0, 1], "start, I", "causal = causal_mask(queries=4)"),
+    ("causal_padding", "causal", [0, 1], "start, I", "causal = the causal mask"),
     ("softmax_saturation", "gaps", [0], "element 1", "gaps = z₂ − z₁"),
 ]  # fmt: skip
 
@@ -93,12 +93,6 @@ def test_constant_formula_is_written_once():
     (explanation,) = explain(("tiles", "rescale", [0]))
     assert displayed(explanation["formula"]) == "rescale = #"
     assert explanation["numbers"] == []
-
-
-def test_scientific_divisor_is_in_parentheses():
-    (explanation,) = explain(("course_order", "they_scores", [0]))
-    assert displayed(explanation["formula"]).endswith(" / (#) at row 5, column 1")
-    assert [displayed(line) for line in explanation["numbers"]] == ["# / (#)", "#"]
 
 
 def test_mask_explanation_states_visibility():

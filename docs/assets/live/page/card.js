@@ -1,6 +1,8 @@
 // The card of a number: its name, value and formula, with links to the numbers it is computed from.
 
 import { explain } from "../explain.js";
+import * as show from "../show.js";
+import { valueOf } from "./examples.js";
 import { spotsOfCell } from "./spots.js";
 import { button, headerOf, linesOf, make, nameOf } from "./elements.js";
 
@@ -40,6 +42,9 @@ const draw = (number) => {
   const { example, cell, spot } = number;
   const { graph, values } = example;
   const explanation = explain(graph, values, cell.step, cell.index);
+  // Large as the page shows it, and small with all its digits.
+  const { value, dtype } = valueOf(example, cell);
+  const [rounded, digits] = [show.html(value, dtype), explanation.value.replaceAll("-", "−")];
   /** @param {Cell} next */
   const follow = (next) => {
     visitedCells.push(cell);
@@ -48,9 +53,9 @@ const draw = (number) => {
   const back = () => goTo(number, /** @type {Cell} */ (visitedCells.pop()));
   shown = number;
   card.replaceChildren(
-    headerOf(null, make("strong", {}, nameOf(cell.step)), make("span", {}, explanation.description)),
-    // The decimals that the page shows are large.
-    make("output", { innerHTML: explanation.value.replaceAll("-", "−").replace(/(\.\d{4})(\d+)/, "$1<small>$2</small>") }),
+    headerOf(null, make("strong", {}, nameOf(graph.names[cell.step] ?? cell.step)), make("span", {}, explanation.description)),
+    make("output", { innerHTML: rounded }),
+    ...(/\.\d{5}/.test(digits) ? [make("small", {}, digits)] : []),
     ...linesOf(explanation, follow),
     make("div", { class: "live-tools" }, ...(visitedCells.length ? [button("← Back", back)] : []), ...createButtons()),
   );

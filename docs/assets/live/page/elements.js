@@ -86,7 +86,7 @@ export const nameOf = (step) => {
 export const choices = (example, cells, choose) => {
   const numbers = cells.map((cell) => ({ ...valueOf(example, cell), cell }));
   const list = numbers.flatMap((number, i) => (i ? [", ", number] : [number]));
-  return [nameOf(cells[0].step), ": ", ...render(list, choose)];
+  return [nameOf(example.graph.names[cells[0].step] ?? cells[0].step), ": ", ...render(list, choose)];
 };
 
 /**

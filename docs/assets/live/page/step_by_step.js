@@ -50,7 +50,7 @@ export const openWalkthrough = (example, start) => {
     const explanation = explain(example.graph, example.values, step, unravel(position, shape));
     progress.textContent = `Step ${current + 1} of ${steps.length}`;
     content.replaceChildren(
-      make("h2", {}, nameOf(step), shape.length ? ` ${shape.join(" × ")}` : ""),
+      make("h2", {}, nameOf(example.graph.names[step] ?? step), shape.length ? ` ${shape.join(" × ")}` : ""),
       createMatrix(example, step, position, (chosen) => {
         position = chosen;
         draw();
