@@ -54,10 +54,12 @@ def rms_norm(x: Array, weight: Array, epsilon: float = 1e-5) -> Array:
     scale = upcast_16_bit(xp, weight)
     check_finite(xp, "x", rows)
     check_finite(xp, "weight", scale)
+    # A smaller epsilon may be zero in float32, and zeros divided by zero are no numbers.
+    epsilon = max(float(epsilon), float(xp.finfo(rows.dtype).smallest_normal))
     with ignoring_overflow():
         mean_square = xp.mean(rows * rows, axis=-1, keepdims=True)  # (..., 1)
         check_no_overflow(xp, "the squares of x hold", mean_square)
-        normed = xp.astype(scale * (rows / xp.sqrt(mean_square + float(epsilon))), x.dtype)
+        normed = xp.astype(scale * (rows / xp.sqrt(mean_square + epsilon)), x.dtype)
     check_no_overflow(xp, "the normed rows times weight hold", normed)
     return normed
 
