@@ -8,6 +8,7 @@ from attention_docs.lookup import Steps, StepsOf, words_of
 from attention_docs.render.figures import Html, Panel, bars, beside, cells, scales, svg
 from attention_docs.render.figures.arrows import arrow, line
 from attention_docs.render.figures.boxes import HEIGHT, box
+from attention_docs.render.numbers import short_numbers
 
 # The growing cache, in pixels: the size of a feature and of a weight, and the room for the words at
 # the left and above.
@@ -125,9 +126,8 @@ def _draw_weights(weights: Array, grid: cells.Grid, first_new: int) -> list[str]
         row_weights = weights[row : row + 1, : row + 1]
         row_grid = cells.Grid(grid.x, grid.box(row, 0)["y"], grid.cell, *row_weights.shape)
         is_new = row >= first_new
-        drawing = cells.draw_cells(
-            row_grid, row_weights, scale, has_numbers=is_new, is_short=is_new
-        )
+        with short_numbers(is_new):
+            drawing = cells.draw_cells(row_grid, row_weights, scale, has_numbers=is_new)
         rows.append(drawing if is_new else svg.element("g", drawing, opacity=0.5))
     return rows
 

@@ -1,9 +1,10 @@
 """The panel beside a page of the course: the sentence on its way from words to the next word.
 
 Each stage is a drawing of its own, which can be folded. A page enlarges the stage that it is about;
-the style sheet puts the panel beside the text, or at the bottom of a phone, with the enlarged stage
-alone. A switch, which needs no script, shows the learned model instead. Numbers have two decimals,
-because the text has them with four.
+the style sheet puts the panel beside the text, or at the bottom of a phone, with one stage alone. A
+script marks the stage that the paragraph being read is about. A panel shows nothing that the course
+introduces later: the next word appears when a page computes it, and so does the switch, which needs
+no script, to the learned model.
 """
 
 import math
@@ -19,26 +20,24 @@ from attention_docs.figures.sentence import radio
 from attention_docs.lookup import StepsOf, look_up_array, look_up_labels
 from attention_docs.render.figures import Panel, cells, figure, scales
 from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, label, title
-from attention_docs.render.numbers import short_number
+from attention_docs.render.numbers import drawn_number, short_numbers
 from attention_docs.render.references import step_name
 
 PANEL_NAME = "The sentence, step by step"
 PANEL_HTML = """\
 <aside class="panel" aria-label="{name}"><details open><summary>{name}</summary>
-<div class="switch" role="radiogroup" aria-label="The matrices are">{switch}</div>
-<div class="stages by-hand">{by_hand}</div>
-<div class="stages learned"><p>{note}</p>{learned}</div>
-<label class="all"><input type="checkbox">all steps</label></details></aside>"""
+{switch}<div class="stages by-hand">{by_hand}</div>
+{learned}<label class="all"><input type="checkbox">all steps</label></details></aside>"""
+SWITCH_HTML = '<div class="switch" role="radiogroup" aria-label="The matrices are">{}</div>\n'
+LEARNED_HTML = '<div class="stages learned"><p>{note}</p>{stages}</div>\n'
 CHOICES = {"by-hand": "set by hand", "learned": "learned"}
 # What the learned matrices share with those set by hand, which the build checks, and what not.
 SAME_AS_BY_HAND = "As by hand, <em>they</em> looks mostly at the first noun."
-LEARNED_NOTE = (
-    f"{SAME_AS_BY_HAND} But head 2 does it, features have numbers instead of names, and every "
-    "page shows the whole model."
-)
+LEARNED_NOTE = f"{SAME_AS_BY_HAND} But head 2 does it, and features have numbers instead of names."
 NEGATIVE_NOTE = "<p>Olive cells with − are negative.</p>"
 STAGE_HTML = """\
-<details class="stage{css_class}"{is_open}><summary>{operation}<b>{name}</b></summary>\
+<details class="stage{css_class}" data-stage="{key}"{is_open}>\
+<summary>{operation}<b>{name}</b></summary>\
 <div class="figure-box">{svg}</div></details>"""
 # The width of the words at the rows with the symbol above them, and of the symbol alone.
 ROW_WORDS_WIDTH, SYMBOL_WIDTH = 54, 18
@@ -51,6 +50,9 @@ CHARACTER_WIDTH, WORD_GAP = 6.5, 1.0
 BAR_COLUMNS, BAR_COLUMN_WIDTH = 3, 131
 BAR_X, BAR_WIDTH = 54, 40
 BAR_ROW_HEIGHT, BAR_MARGIN = 18, 3
+
+
+TO_NEXT_WORD = "times <i>W</i><sub>vocabulary</sub>, softmax"
 
 
 class Stage(NamedTuple):
@@ -73,15 +75,17 @@ class SidePanel(NamedTuple):
 
     Attributes:
         enlarged_key: the key of the stage that the page is about; `next` for the next word.
-        next_word: the reference to the probabilities of the next word.
+        next_word: the reference to the probabilities of the next word, or "" before page nine.
         last_operation: what leads from the last of the stages to the next word, as HTML.
+        has_switch: whether the reader can have the learned model shown instead.
     """
 
     enlarged_key: str
     stages: tuple[Stage, ...]
-    next_word: str
+    next_word: str = ""
     folded_keys: tuple[str, ...] = ()
-    last_operation: str = "if the rest of the model (page nine) follows"
+    last_operation: str = TO_NEXT_WORD
+    has_switch: bool = False
 
 
 # The roles of matrices, by the first letter of their symbols.
@@ -135,16 +139,10 @@ def attention_stages(
 
 
 def one_head(
-    model: int, words: Stage, projections: str, scores: Mapping[str, str], weights: str, output: str
+    words: Stage, projections: str, scores: Mapping[str, str], weights: str, output: str
 ) -> SidePanel:
-    """Return the panel of a page with one head.
-
-    Args:
-        model: the row of `course_model.next_words`; it belongs to the model with those parts of
-            attention that the course has introduced so far.
-    """
-    stages = words, *attention_stages(projections, scores, weights, output)
-    return SidePanel("weights", stages, f"course_model.next_words[{model}]")
+    """Return the panel of a page with one head."""
+    return SidePanel("weights", (words, *attention_stages(projections, scores, weights, output)))
 
 
 def block_stage(step: str) -> Stage:
@@ -168,18 +166,16 @@ WHOLE_BLOCK = (
     block_stage("course_block.output"),
 )
 NEXT_WORD = f"course_next_token.probabilities[{THEY}]"
-TO_NEXT_WORD = "times <i>W</i><sub>vocabulary</sub>, softmax"
 FORMULA = one_head(
-    1,
     words_stage("course_formula.X", "X"),
     "course_formula.{}",
     {"scaled scores": "course_formula.scaled"},
     "course_formula.weights",
     "course_formula.output",
 )
+NEXT_TOKEN = SidePanel("next", WHOLE_BLOCK, NEXT_WORD, ("weights", "output"))
 SIDE_PANELS = {
     "projections": one_head(
-        0,
         words_stage("course_projections.X", "X"),
         "course_projections.{}",
         {"scores": "course_projections.scores"},
@@ -189,7 +185,6 @@ SIDE_PANELS = {
     "formula": FORMULA,
     "scale": FORMULA._replace(enlarged_key="scores"),
     "order": one_head(
-        2,
         WORDS_WITH_POSITIONS,
         "course_model.{}",
         {"scaled scores": "course_model.scaled"},
@@ -197,7 +192,6 @@ SIDE_PANELS = {
         "course_order.output_with_positions",
     ),
     "mask": one_head(
-        3,
         WORDS_WITH_POSITIONS,
         "course_model.{}",
         MASKED,
@@ -207,62 +201,53 @@ SIDE_PANELS = {
     "heads": SidePanel(
         "weights",
         (WORDS_WITH_POSITIONS, *attention_stages("course_model.{}", MASKED, *HEAD_1), *HEAD_2),
-        next_word="course_model.next_words[3]",
         folded_keys=("words", "projections", "scores"),
     ),
-    "block": SidePanel(
-        "block", WHOLE_BLOCK, NEXT_WORD, ("weights", "output"), f"{TO_NEXT_WORD} (page nine)"
-    ),
-    "next_token": SidePanel("next", WHOLE_BLOCK, NEXT_WORD, ("weights", "output"), TO_NEXT_WORD),
-    "learned": SidePanel("weights", HEADS, NEXT_WORD, folded_keys=("words",)),
+    "block": SidePanel("block", WHOLE_BLOCK, folded_keys=("weights", "output")),
+    "next_token": NEXT_TOKEN,
+    "learned": SidePanel("weights", HEADS, NEXT_WORD, ("words",), "the rest of the model", True),
+    "writing": NEXT_TOKEN._replace(has_switch=True),
 }
 
 
 def learned_side_panel(by_hand: SidePanel) -> SidePanel:
     """Return the panel of the learned model that replaces a panel of the matrices set by hand.
 
-    It shows head 2 alone, which is the learned head that looks from *they* to the noun. Like the
-    panel that it replaces, it has stages of the scores and of the block, or leaves them out.
+    It shows head 2 alone, which is the learned head that looks from *they* to the noun.
     """
-    keys = {stage.key for stage in by_hand.stages}
-    scores = {"masked scaled scores": "course_learned.masked_2"} if "scores" in keys else {}
     weights, output = "course_learned.weights_2", "course_learned.output_2"
     stages = [
         words_stage("course_learned.with_positions"),
-        *attention_stages("course_learned.{}_2", scores, weights, output, "₂"),
+        *attention_stages("course_learned.{}_2", {}, weights, output, "₂"),
     ]
-    if "block" in keys:
+    if by_hand.last_operation == TO_NEXT_WORD:
         stages.append(block_stage("course_learned.block"))
-    return SidePanel(
-        by_hand.enlarged_key,
-        tuple(stages),
-        next_word="course_learned.reasons",
-        folded_keys=("projections",),
-        last_operation=TO_NEXT_WORD if "block" in keys else "the rest of the model",
-    )
+    return by_hand._replace(stages=tuple(stages), next_word="course_learned.reasons")
 
 
 def side_panel(name: str, steps_of: StepsOf, add_insert: Callable[[str], str]) -> str:
     """Return the panel of a page in Markdown; `add_insert` returns a placeholder for HTML."""
     if name not in SIDE_PANELS:
         raise LookupError(f"panel {name!r} is unknown; expected one of {', '.join(SIDE_PANELS)}")
-    learned_weights = look_up_array("course_learned.weights_2", steps_of)
-    claim(learned_weights[THEY, 0] > 0.5, SAME_AS_BY_HAND)
-    chosen = "learned" if name == "learned" else "by-hand"
-    switch = "".join(
-        f"<label>{radio('matrices', value, is_checked=value == chosen)}{text}</label>"
-        for value, text in CHOICES.items()
-    )
-    html = PANEL_HTML.format(
-        name=PANEL_NAME,
-        switch=switch,
-        by_hand=stages_html(SIDE_PANELS[name], steps_of),
-        note=LEARNED_NOTE,
-        learned=stages_html(learned_side_panel(SIDE_PANELS[name]), steps_of),
-    )
+    panel = SIDE_PANELS[name]
+    switch = learned = ""
+    if panel.has_switch:
+        learned_weights = look_up_array("course_learned.weights_2", steps_of)
+        claim(learned_weights[THEY, 0] > 0.5, SAME_AS_BY_HAND)
+        chosen = "learned" if name == "learned" else "by-hand"
+        labels = (
+            f"<label>{radio('matrices', value, is_checked=value == chosen)}{text}</label>"
+            for value, text in CHOICES.items()
+        )
+        switch = SWITCH_HTML.format("".join(labels))
+        stages = stages_html(learned_side_panel(panel), steps_of)
+        learned = LEARNED_HTML.format(note=LEARNED_NOTE, stages=stages)
+    by_hand = stages_html(panel, steps_of)
+    html = PANEL_HTML.format(name=PANEL_NAME, switch=switch, by_hand=by_hand, learned=learned)
     return add_insert(html)
 
 
+@short_numbers()
 def stages_html(panel: SidePanel, steps_of: StepsOf) -> str:
     """Return the stages of a panel, and how to read negative numbers if it shows any."""
     html = ""
@@ -272,14 +257,15 @@ def stages_html(panel: SidePanel, steps_of: StepsOf) -> str:
         drawing = draw_stage(stage, steps_of, is_enlarged)
         css_class = " main" if is_enlarged else ""
         is_open = stage.key not in panel.folded_keys
-        html += stage_html(stage.operation, drawing, css_class, is_open)
+        html += stage_html(stage.key, stage.operation, drawing, css_class, is_open)
         for matrix in stage.matrices.items():
             numbers = shown_numbers(*matrix, steps_of)
             # Masked scores are -inf.
             has_negative_number |= bool(((numbers < 0) & np.isfinite(numbers)).any())
-    css_class = " next main" if panel.enlarged_key == "next" else " next"
-    drawing = draw_next_word(panel.next_word, steps_of)
-    html += stage_html(panel.last_operation, drawing, css_class, is_open=True)
+    if panel.next_word:
+        css_class = " next main" if panel.enlarged_key == "next" else " next"
+        drawing = draw_next_word(panel.next_word, steps_of)
+        html += stage_html("next", panel.last_operation, drawing, css_class, is_open=True)
     return html + NEGATIVE_NOTE if has_negative_number else html
 
 
@@ -288,9 +274,10 @@ def shown_numbers(symbol: str, step: str, steps_of: StepsOf) -> np.ndarray:
     return look_up_array(step, steps_of)[:, WORD_FEATURES if symbol == "X" else slice(None)]
 
 
-def stage_html(operation: str, drawing: Panel, css_class: str, is_open: bool) -> str:
+def stage_html(key: str, operation: str, drawing: Panel, css_class: str, is_open: bool) -> str:
     """Return a foldable stage: the operation that leads to it, its name and its drawing."""
     return STAGE_HTML.format(
+        key=key,
         css_class=css_class,
         is_open=" open" if is_open else "",
         operation=f"<span>↓ {operation}: </span>" if operation else "",
@@ -300,7 +287,10 @@ def stage_html(operation: str, drawing: Panel, css_class: str, is_open: bool) ->
 
 
 def draw_stage(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
-    """Draw matrices side by side, the first with words at its rows; the row of *they* is marked."""
+    """Draw matrices side by side, the first with words at its rows; the row of *they* is marked.
+
+    It is the last row, and the only one with numbers, so that a panel is quickly read.
+    """
     x: float = ROW_WORDS_WIDTH
     body: list[str] = []
     descriptions: list[str] = []
@@ -310,22 +300,25 @@ def draw_stage(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
         column_words = column_words[: numbers.shape[1]]
         width = WORD_GAP + max(ROW_HEIGHT, CHARACTER_WIDTH * max(map(len, column_words)))
         if is_enlarged:
-            width = max(width, cells.width_for_numbers(numbers, is_short=True))
+            width = max(width, cells.width_for_numbers(numbers[THEY:]))
         cell = (width, NUMBERED_ROW_HEIGHT if is_enlarged else ROW_HEIGHT)
         grid = cells.Grid(x, LINE_HEIGHT, cell, *numbers.shape)
         role = ROLES[symbol[0]]
         kind = "sequential" if role == "weights" else "diverging"
         scale = scales.scale_of(kind, symbol, numbers, role)
+        others = grid._replace(rows=THEY)
+        row_of_they = grid._replace(y=others.bottom, rows=1)
         body += [
             title(grid.x - cells.LABEL_GAP, LINE_HEIGHT / 2, symbol, role, "end"),
             "" if body else cells.draw_row_labels(grid, row_words),
             cells.draw_column_labels(grid, column_words),
-            cells.draw_cells(grid, numbers, scale, has_numbers=is_enlarged, is_short=True),
+            cells.draw_cells(others, numbers[:THEY], scale, has_numbers=False),
+            cells.draw_cells(row_of_they, numbers[THEY:], scale, has_numbers=is_enlarged),
             cells.draw_mark(grid, (THEY, None), role),
         ]
         rows = []
         for word, row in zip(row_words, numbers, strict=True):
-            texts = (cells.cell_text(value, is_short=True) or "takes no part" for value in row)
+            texts = (cells.cell_text(value) or "takes no part" for value in row)
             rows.append(f"{word} {', '.join(texts)}")
         descriptions.append(f"{symbol}, by {', '.join(column_words)}: {'; '.join(rows)}.")
         x = grid.right + MATRIX_GAP + SYMBOL_WIDTH
@@ -352,7 +345,7 @@ def draw_next_word(reference: str, steps_of: StepsOf) -> Panel:
     }
     group = element("g", *bars, **attributes, fill=colour("output"))
     in_words = (
-        f"{word} {short_number(p)}" for word, p in zip(words, probabilities.tolist(), strict=True)
+        f"{word} {drawn_number(p)}" for word, p in zip(words, probabilities.tolist(), strict=True)
     )
     return Panel(
         BAR_COLUMNS * BAR_COLUMN_WIDTH,
@@ -374,7 +367,7 @@ def draw_bar(x: float, y: float, probability: float) -> str:
     )
     number_end = x + BAR_COLUMN_WIDTH - cells.LABEL_GAP
     middle = y + BAR_ROW_HEIGHT / 2
-    number = label(number_end, middle, short_number(probability), "end", fill=colour(None))
+    number = label(number_end, middle, drawn_number(probability), "end", fill=colour(None))
     # An invisible box, so that a click between the word and the number reaches the bar.
     size = {"width": BAR_COLUMN_WIDTH, "height": BAR_ROW_HEIGHT}
     click_area = element("rect", x=x, y=y, **size, fill="none", pointer_events="all")

@@ -5,7 +5,7 @@ from itertools import groupby
 import numpy as np
 
 from attention_docs.arrays import Array, to_numpy
-from attention_docs.render.numbers import latex_number
+from attention_docs.render.numbers import ARE_SHORT, latex_number
 from attention_docs.render.references import element_reference
 
 # An index of up to two letters is a symbol, like `kv` for keys and values; a longer one is a word.
@@ -61,7 +61,8 @@ def _format_elements(array: Array, reference: str | None) -> np.ndarray:
 
 def with_reference(tex: str, reference: str) -> str:
     r"""Mark up a number; in KaTeX a comma would separate attributes."""
-    return rf"\from{{{reference.replace(',', ';')}}}{{{tex}}}"
+    macro = r"\short" if ARE_SHORT.get() else r"\from"
+    return rf"{macro}{{{reference.replace(',', ';')}}}{{{tex}}}"
 
 
 def latex_steps(steps: dict[str, Array]) -> str:

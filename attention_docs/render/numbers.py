@@ -1,21 +1,46 @@
 """Format one number by the rounding rules of the whole project.
 
 A number has four decimals, but an integer has none, so that exact numbers can be told from rounded
-ones. A number that would round to zero is written with an exponent instead.
+ones. A number that would round to zero is written with an exponent instead. Where numbers are
+short, as on the pages of the course, they have two decimals, and such a number is about zero.
 """
 
 import math
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 import numpy as np
 
-DECIMALS = 4
+DECIMALS, SHORT_DECIMALS = 4, 2
+ARE_SHORT: ContextVar[bool] = ContextVar("ARE_SHORT", default=False)
 # Numbers of at least this size are written with an exponent, as so many digits are hard to read.
 LARGE = 10**9
 EXPONENT = re.compile(r"(?<=\d)e([+-]\d+)")
 HYPHEN_BEFORE_NUMBER = re.compile(r"(?<![\w)])-(?=\d|inf)")
 LONG_INTEGER = re.compile(r"(?<![\d.,])\d{5,}(?![\d.,])")
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+@contextmanager
+def short_numbers(are_short: bool = True) -> Iterator[None]:
+    """Print numbers with two decimals, or again with four.
+
+    >>> with short_numbers():
+    ...     [number(x) for x in (2.0, 0.9685, -2.217, 0.0048, -0.0005)]
+    ['2', '0.97', '-2.22', '≈0', '≈0']
+    """
+    token = ARE_SHORT.set(are_short)
+    try:
+        yield
+    finally:
+        ARE_SHORT.reset(token)
+
+
+def format_name() -> str:
+    """Return the name of the format of numbers as the page's script knows it."""
+    return "short" if ARE_SHORT.get() else "number"
 
 
 def number(value: float | bool) -> str:
@@ -35,8 +60,11 @@ def number(value: float | bool) -> str:
         return f"{value:.{DECIMALS}e}"
     if value.is_integer():
         return str(int(value))
-    fixed = f"{value:.{DECIMALS}f}"
-    return fixed if float(fixed) else f"{value:.1e}"
+    are_short = ARE_SHORT.get()
+    fixed = f"{value:.{SHORT_DECIMALS if are_short else DECIMALS}f}"
+    if float(fixed):
+        return fixed
+    return "≈0" if are_short else f"{value:.1e}"
 
 
 def typeset(text: str) -> str:
@@ -66,7 +94,8 @@ def exact_number(value: float) -> str:
     >>> [exact_number(x) for x in (0.25, 65536, 1e-8, 2.5e-7, 1 / 3, 0.50001)]
     ['0.25', '65,536', '10⁻⁸', '2.5·10⁻⁷', '0.3333', '0.5000']
     """
-    rounded = number(value)
+    with short_numbers(False):
+        rounded = number(value)
     mantissa, e, exponent = rounded.partition("e")
     if "." not in mantissa or float(rounded) != value:
         return typeset(rounded)
@@ -76,17 +105,11 @@ def exact_number(value: float) -> str:
 def short_number(value: float) -> str:
     """Format a number for a picture, where two decimals are enough to see it.
 
-    A number that would round to zero is written as a bound, so that it does not look like zero.
-
-    >>> [short_number(x) for x in (2.0, 0.9685, -2.217, 0.0, 0.0048, -0.0005)]
-    ['2', '0.97', '−2.22', '0', '<0.01', '>−0.01']
+    >>> [short_number(x) for x in (2.0, 0.9685, -2.217, 0.0, 0.0048)]
+    ['2', '0.97', '−2.22', '0', '≈0']
     """
-    if not math.isfinite(value) or abs(value) >= LARGE or float(value).is_integer():
+    with short_numbers():
         return drawn_number(value)
-    fixed = f"{value:.2f}"
-    if float(fixed):
-        return typeset(fixed)
-    return ">−0.01" if value < 0 else "<0.01"
 
 
 def latex_number(value: float | bool) -> str:
@@ -103,7 +126,7 @@ def latex_number(value: float | bool) -> str:
     mantissa, _, exponent = formatted.partition("e")
     if exponent:
         return rf"{mantissa} \times 10^{{{int(exponent)}}}"
-    grouped = grouped_thousands(formatted).replace(",", "{,}")
+    grouped = grouped_thousands(formatted).replace(",", "{,}").replace("≈", r"{\approx}")
     return grouped.replace("inf", r"\infty").replace("nan", r"\text{nan}")
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from attention_docs.arrays import Array, to_numpy
-from attention_docs.render.numbers import html_number
+from attention_docs.render.numbers import ARE_SHORT, html_number
 
 # Larger matrices are abridged to some of their rows and columns.
 MAX_NUMBERS = 40
@@ -138,6 +138,7 @@ def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
     # Columns of integers are as wide as the longest word.
     if labels.columns and not _has_decimals(cells):
         style = f' style="--width:{LETTER_WIDTH * max(map(len, labels.columns)):.3g}em"'
+    style += " data-short" if ARE_SHORT.get() else ""
     opening = f'<table class="{_classes(cells, labels)}" data-val="{reference}"{style}>'
     return f"{opening}{_column_header(labels)}{body}</table>"
 

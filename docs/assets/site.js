@@ -63,6 +63,19 @@
       document.head.append(Object.assign(document.createElement("script"), { src }));
     }
   };
+  // The side panel follows the reader: headings and words name the stage that they are about.
+  const READING_LINE = 0.4; // of the height of the window
+  const markStage = () => {
+    const stages = document.querySelectorAll(".stage");
+    if (!stages.length) return;
+    const landmarks = [...document.querySelectorAll("article :is(h2, [data-stage]:not(.stage))")];
+    const read = landmarks.findLast((element) => element.getBoundingClientRect().top < READING_LINE * innerHeight);
+    for (const stage of stages)
+      if (stage.dataset.stage === read?.dataset.stage) stage.setAttribute("aria-current", "step");
+      else stage.removeAttribute("aria-current");
+  };
+  addEventListener("scroll", () => requestAnimationFrame(markStage), { passive: true });
+
   // Load live.js at the first interaction with a number.
   const events = ["pointerover", "pointermove", "click", "keydown"];
   let liveLoading;

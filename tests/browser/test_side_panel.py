@@ -52,7 +52,8 @@ def overlap(a, b):
 
 
 def stage_count(page):
-    return len(SIDE_PANELS[page.removeprefix("course/")].stages) + 1  # and the next word
+    panel = SIDE_PANELS[page.removeprefix("course/")]
+    return len(panel.stages) + bool(panel.next_word)
 
 
 def scroll_to(visit, top):
@@ -94,8 +95,10 @@ def test_content_beside_the_side_panel_is_not_clipped(open_page, page):
 @pytest.mark.parametrize("page", [f"course/{name}" for name in SIDE_PANELS])
 def test_side_panel_fits_into_the_window_beside_the_text(open_page, page):
     visit = open_page(page, **WIDE)
-    for matrices in ("set by hand", "learned"):
-        choose(visit, matrices)
+    has_switch = SIDE_PANELS[page.removeprefix("course/")].has_switch
+    for matrices in ("set by hand", "learned") if has_switch else ("",):
+        if matrices:
+            choose(visit, matrices)
         assert visit.page.evaluate(SMALL_FIGURE_TEXT, 11) == []
         assert visit.page.locator(PANEL).evaluate("e => e.scrollHeight <= e.clientHeight")
         for top in (0, 200, 2000):
@@ -112,7 +115,9 @@ def test_phone_side_panel_is_short_and_covers_no_page_end(open_page, page):
     visit = open_page(page, **PHONE)
     assert box(visit, DOCK)["height"] < 40
     unfold(visit)
-    choose(visit, "set by hand")
+    has_switch = SIDE_PANELS[page.removeprefix("course/")].has_switch
+    if has_switch:
+        choose(visit, "set by hand")
     panel = box(visit, DOCK)
     assert panel["bottom"] == PHONE["height"]
     assert panel["height"] <= 0.2 * PHONE["height"]
@@ -122,7 +127,8 @@ def test_phone_side_panel_is_short_and_covers_no_page_end(open_page, page):
     visit.page.locator(".all").click()
     assert visit.page.locator(".stage:visible").count() == stage_count(page)
     assert box(visit, DOCK)["height"] <= 0.36 * PHONE["height"]
-    choose(visit, "learned")
+    if has_switch:
+        choose(visit, "learned")
     scroll_to(visit, 200)
     panel = box(visit, PANEL)
     assert panel["bottom"] <= PHONE["height"]
@@ -150,17 +156,17 @@ def test_side_panel_is_inline_in_short_windows_and_complete_in_print(open_page):
 
 
 def test_side_panel_switches_to_the_probabilities_of_an_edit(open_page):
-    visit = open_page("course/mask", **WIDE)
+    visit = open_page("course/writing", **WIDE)
     before = visit.page.evaluate(BARS)
     choose(visit, "learned")
     start_editing(visit)
-    visit.page.locator(FIELDS).first.fill("-1")
+    visit.page.get_by_label("X birds air").first.fill("-1")
     visit.page.wait_for_selector(BY_HAND)
     assert shows(visit, BY_HAND)
     x = np.array(examples.load("course_sentence").X, dtype=float)
     x[0, 0] = -1
-    edited_steps = replay("course_model", {"course_sentence.X": x}).steps
-    probabilities = look_up_array(SIDE_PANELS["mask"].next_word, lambda example: edited_steps)
+    edited_steps = replay("course_next_token", {"course_sentence.X": x}).steps
+    probabilities = look_up_array(SIDE_PANELS["writing"].next_word, lambda example: edited_steps)
     visit.page.wait_for_function(
         "text => document.querySelector('.by-hand .next g[data-at] text').textContent === text",
         arg=short_number(probabilities[0]),
@@ -206,7 +212,7 @@ def test_first_card_is_placed_after_a_slow_style(open_page):
 
 def test_editing_from_the_side_panel_edits_the_example_of_the_page(open_page):
     visit = open_page("course/scale", **WIDE)
-    visit.page.locator(".by-hand .next g[data-at]").first.click()
+    visit.page.locator(".by-hand .main g[data-at]").first.click()
     visit.page.locator(f"{CARD} button", has_text="Try your own numbers").click()
     visit.page.wait_for_selector(FIELDS)
     visit.page.locator(FIELDS).first.fill("7")
@@ -214,7 +220,7 @@ def test_editing_from_the_side_panel_edits_the_example_of_the_page(open_page):
 
 
 def test_side_panel_switch_works_without_scripts_and_not_in_print(phone, address):
-    phone.load(f"{address}course/mask/")
+    phone.load(f"{address}course/writing/")
     assert shows(phone, BY_HAND)
     choose(phone, "learned")
     assert shows(phone, LEARNED)
@@ -248,12 +254,29 @@ def test_side_panel_meets_wcag_2_2_while_editing(open_page, axe):
 
 
 def test_docked_side_panel_shows_the_next_word_too_where_there_is_room(open_page):
-    visit = open_page("course/mask", width=768, height=1024)
+    visit = open_page("course/learned", width=768, height=1024)
     unfold(visit)
+    choose(visit, "learned")
     assert visit.page.locator(".stage:visible").count() == 2
-    stage = box(visit, ".main svg")
-    next_word = box(visit, ".by-hand .next svg")
+    stage = box(visit, f"{LEARNED} .main svg")
+    next_word = box(visit, f"{LEARNED} .next svg")
     text = box(visit, "article > .panel ~ p")
     assert stage["right"] < next_word["left"]
     assert next_word["right"] <= text["right"] + 1
     assert stage["left"] == pytest.approx(text["left"], abs=1)
+
+
+@pytest.mark.parametrize("window", [WIDE, PHONE], ids=["wide", "phone"])
+def test_side_panel_follows_the_paragraph_that_is_read(open_page, window):
+    visit = open_page("course/mask", **window)
+    if window is PHONE:
+        unfold(visit)
+    assert visit.page.locator(".stage[aria-current]").count() == 0
+    for landmark in ("scores", "weights"):
+        visit.page.locator(f"article [data-stage={landmark}]:not(.stage)").first.evaluate(
+            "e => e.scrollIntoView({block: 'start', behavior: 'instant'})"
+        )
+        visit.page.locator(f".stage[data-stage={landmark}][aria-current=step]").wait_for()
+        assert visit.page.locator(".stage[aria-current]").count() == 1
+        if window is PHONE:
+            assert visit.page.locator(".stage:visible").count() == 1

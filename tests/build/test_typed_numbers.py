@@ -142,8 +142,7 @@ def drawn_values(monkeypatch):
 def spellings(values):
     """Return the texts by which drawings may write numbers."""
     formatted = {numbers.number(value) for value in values}
-    # Small numbers are drawn as a bound, like <0.01.
-    formatted |= {numbers.short_number(value).lstrip("<") for value in values}
+    formatted |= {numbers.short_number(value) for value in values}
     without_trailing_zeros = {text.rstrip("0") for text in formatted if "e" not in text}
     with_hyphen = formatted | without_trailing_zeros
     with_minus_sign = {text.replace("-", "−") for text in with_hyphen}

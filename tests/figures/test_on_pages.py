@@ -134,7 +134,7 @@ def faults_of_cells(root):
 def shown_and_expected_numbers(root):
     """Yield the numbers that are shown, and those of their references, both as text."""
     for matrix in root.findall(f".//{SVG}g[@data-val]"):
-        is_short = "text short" in matrix.get("data-set", "")
+        is_short = "short" in matrix.get("data-set", "").split()
         number_format = short_number if is_short else drawn_number
         for cell_or_line in matrix.findall(f".//{SVG}g[@data-at]"):
             value, shown = number_at(matrix, cell_or_line), shown_text(cell_or_line)

@@ -24,6 +24,7 @@ SCRIPT = Path(__file__).with_name("katex.mjs")
 MACROS = {rf"\{role}": rf"\htmlClass{{{role}}}{{#1}}" for role in ROLES}
 # The second argument is for the MathML, where KaTeX supports no attribute but href.
 MACROS[r"\from"] = r"\html@mathml{\htmlData{val=#1}{#2}}{\href{#1}{#2}}"
+MACROS[r"\short"] = r"\html@mathml{\htmlData{val=#1,short=}{#2}}{\href{#1}{#2}}"
 MACROS[r"\computed"] = r"\html@mathml{\htmlData{computed=}{#1}}{\href{computed}{#1}}"
 PENDING = re.compile(rf"{FORMULA.pattern}(?P<punctuation>[.,;:?!)]*)", re.DOTALL)
 MATRIX = re.compile(

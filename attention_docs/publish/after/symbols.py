@@ -67,8 +67,8 @@ COLOURED = re.compile(rf"{ROLE}\{{{SYMBOL.pattern}\}}\s*", re.VERBOSE)
 NUMBER_OR_WORDS = r"(?P<number>\d+(?:\.\d+)?) | \\text\{(?P<words>[a-z\ ]+)\}"
 # A number or shape with a reference, or another computed number.
 COMPUTED = (
-    r"(?:\\from\{(?P<reference>[^{}]+)\}|\\computed)"
-    r"\{(?P<computed>-?(?:[\d./]|\{,\})+(?:\ \\times\ \d+)*)\}"
+    r"(?:\\(?P<macro>from|short)\{(?P<reference>[^{}]+)\}|\\computed)"
+    r"\{(?P<computed>(?:\{\\approx\})?-?(?:[\d./]|\{,\})+(?:\ \\times\ \d+)*)\}"
 )
 MINUS_OR_SIGN = rf"(?P<minus>-) | (?P<sign>{alternatives(SIGNS)})"
 OTHER = re.compile(rf"(?: {COMPUTED} | {NUMBER_OR_WORDS} | {MINUS_OR_SIGN} )\s*", re.VERBOSE)
@@ -86,6 +86,8 @@ def short_formula(tex: str) -> str | None:
     ('<span class="symbols"><i>d<sub>k</sub></i> = −0.5</span>', None)
     >>> short_formula(r"\from{course_scale.scores[0;1]}{-0.5000}")
     '<span data-val="course_scale.scores[0,1]">−0.5000</span>'
+    >>> short_formula(r"\short{course_scale.weights[0]}{{\approx}0}")
+    '<span data-val="course_scale.weights[0]" data-short>≈0</span>'
     >>> short_formula(r"\from{course_values.V.shape}{5 \times 2}")
     '<span data-val="course_values.V.shape">5 × 2</span>'
     >>> short_formula(r"d_k = \computed{64}")
@@ -111,10 +113,12 @@ def token_html(match: re.Match[str], html_before: str) -> str:
         return f"<i{css_class}>{letter}{subscript(match)}</i>"
     if match["computed"]:
         digits = match["computed"].replace("-", "−").replace("{,}", ",").replace(r" \times ", " × ")
+        digits = digits.replace(r"{\approx}", "≈")
         # TeX has ";" in references, because "," would separate attributes in \htmlData.
         reference = match["reference"]
         attribute = f'data-val="{reference.replace(";", ",")}"' if reference else "data-computed"
-        return f"<span {attribute}>{digits}</span>"
+        is_short = " data-short" if match["macro"] == "short" else ""
+        return f"<span {attribute}{is_short}>{digits}</span>"
     if match["minus"]:
         # Signs such as = end in a space.
         is_unary = not html_before or html_before[-1] in "(/" or html_before[-1].isspace()

@@ -28,7 +28,7 @@ TITLE = re.compile(r"^# (.+?)(?: *\{ ?#[^}]*\})?$", re.MULTILINE)
 DIRECTIVE = re.compile(r"^::: (\S+)$", re.MULTILINE)
 MARKUP = re.compile(r"[\\`*_\[\]$]")
 WORD = re.compile(r"[^\W\d_]+(?:['’-]\w+)*")
-LINK_TARGET_OR_CLASS = re.compile(r"\]\([^)]*\)|\{[.#][^}]*\}")
+LINK_TARGET_OR_CLASS = re.compile(r"\]\([^)]*\)|\{ ?(?:[.#]|data-)[^}]*\}")
 WORDS_PER_MINUTE = 200
 # For a displayed formula, a figure or a block of code.
 MINUTES_PER_DISPLAY = 1 / 3

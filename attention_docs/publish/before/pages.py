@@ -150,7 +150,8 @@ class MarkdownConverter:
     def page_markdown(self, page_file: PageFile) -> str:
         self.check(page_file)
         macros = self.macros(page_file)
-        resolved = values.resolve(page_file.prose, macros, page_file.location)
+        page_macros = self.macros_of_section(macros, page_file)
+        resolved = values.resolve(page_file.prose, page_macros, page_file.location)
         page_file.plain = self.plain_markdown(page_file, macros)
         with_page_links = LINK_TO_NOTEBOOK.sub(r"\1.md", resolved)
         with_placeholders = self.diagrams.replace_fences(with_page_links)
@@ -159,10 +160,17 @@ class MarkdownConverter:
 
     def plain_markdown(self, page_file: PageFile, macros: Macros) -> str:
         """Return the Markdown that is published beside the page, for other programs."""
-        plain_macros = plain.plain_macros(macros, self.project.examples.steps)
+        all_plain = plain.plain_macros(macros, self.project.examples.steps)
+        plain_macros = self.macros_of_section(all_plain, page_file)
         resolved = values.resolve(page_file.prose, plain_macros, page_file.location)
         with_install = sessions.with_install_line(resolved, self.project.repository)
         return plain.plain_markdown(LINK_TO_NOTEBOOK.sub(r"\1.md", with_install))
+
+    def macros_of_section(self, macros: Macros, page_file: PageFile) -> Macros:
+        """Return macros that print short numbers on the pages of the course, except in its code."""
+        if not contents.progress(COURSE, self.nav, page_file.path):
+            return macros
+        return values.with_short_numbers(macros) | {"example": macros["example"]}
 
     def with_progress(self, path: str, markdown: str) -> str:
         """Add “Course, page 2 of 10” below the title of a page of the course.

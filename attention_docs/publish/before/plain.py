@@ -28,7 +28,7 @@ from attention_docs.render.text import as_text
 
 # Macros whose Markdown needs only its tags removed. The others below stand for controls.
 KEPT = ("printed", "number", "contents", "lessons", "minutes", "overview", "check")
-TEX_MARKUP = re.compile(rf"\\from\{{[^{{}}]*\}}|\\(?:computed|{'|'.join(ROLES)})(?=\{{)")
+TEX_MARKUP = re.compile(rf"\\(?:from|short)\{{[^{{}}]*\}}|\\(?:computed|{'|'.join(ROLES)})(?=\{{)")
 # What is about things to press: a box, a paragraph, a button.
 HANDS_ON = re.compile(
     r"""^<div[ ]class="(?:try|filter)".*?^</div>$
@@ -38,7 +38,7 @@ HANDS_ON = re.compile(
 )
 OUTPUT = re.compile(r"<pre>(.*?)</pre>", re.DOTALL)
 MARKUP = re.compile(
-    rf"\{{ ?(?:[.:]|download)[^{{}}]*\}}|</?[a-z]+\d?\b[^>]*>|{PLACEHOLDER.pattern}"
+    rf"\{{ ?(?:[.:]|data-|download)[^{{}}]*\}}|</?[a-z]+\d?\b[^>]*>|{PLACEHOLDER.pattern}"
 )
 DIGITS = "Computed by `attention_docs/examples/{}.py`:\n\n```text\n{}\n```"
 

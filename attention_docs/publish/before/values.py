@@ -6,7 +6,7 @@ for numbers are in this module.
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from enum import Enum
+from enum import Flag, auto
 from fractions import Fraction
 
 import numpy as np
@@ -44,13 +44,15 @@ ALL_NUMBERS = """\
 </details>"""
 
 
-class Context(Enum):
+class Context(Flag):
     """Where a macro stands."""
 
-    TEXT = "in running text"
-    FORMULA = "in a formula"
+    TEXT = auto()
+    FORMULA = auto()
     # Where a matrix can become an HTML table, which it cannot inside a fraction, for example.
-    TOP = "at the top level of a displayed formula"
+    TOP = auto()
+    # In a formula with a result, which readers can compute from the numbers in it.
+    COMPUTATION = auto()
 
 
 # The function that expands each macro, by name. It takes the argument and the context, and raises
@@ -110,11 +112,24 @@ def macros_in(markdown: str) -> Iterator[tuple[re.Match[str], Context]]:
         for macro in MACRO.finditer(markdown, text_start, code_or_math.start()):
             yield macro, Context.TEXT
         if code_or_math["math"]:
+            computes = is_computation(code_or_math["math"])
+            also = Context.COMPUTATION if computes else Context(0)
             for macro in MACRO.finditer(markdown, *code_or_math.span()):
-                yield macro, formula_context(markdown[code_or_math.start() : macro.start()])
+                tex_before = markdown[code_or_math.start() : macro.start()]
+                yield macro, formula_context(tex_before) | also
         text_start = code_or_math.end()
     for macro in MACRO.finditer(markdown, text_start):
         yield macro, Context.TEXT
+
+
+def is_computation(tex: str) -> bool:
+    r"""Whether a formula computes numbers from others.
+
+    >>> is_computation(r"\frac{\val{x.a}}{\val{x.b}} = \val{x.c}"), is_computation(r"Q = \val{x.Q}")
+    (True, False)
+    """
+    sides = tex.partition(r"\qquad")[0].split("=")
+    return sum(r"\val{" in side for side in sides) > 1
 
 
 def formula_context(tex_before: str) -> Context:
@@ -123,6 +138,19 @@ def formula_context(tex_before: str) -> Context:
     is_nested = any(tex_before.count(start) != tex_before.count(end) for start, end in DELIMITERS)
     is_displayed = tex_before.startswith("$$")
     return Context.TOP if is_displayed and not is_nested else Context.FORMULA
+
+
+def with_short_numbers(macros: Macros) -> Macros:
+    """Return macros that print numbers with two decimals, except in computations."""
+
+    def shortened(expand: Callable[[str, Context], str]) -> Callable[[str, Context], str]:
+        def expand_short(argument: str, context: Context) -> str:
+            with numbers.short_numbers(Context.COMPUTATION not in context):
+                return expand(argument, context)
+
+        return expand_short
+
+    return {name: shortened(expand) for name, expand in macros.items()}
 
 
 def split_fields(argument: str, *names: str) -> list[str]:
@@ -154,7 +182,7 @@ def value(
         return with_reference(r" \times ".join(sizes), reference)
     if context is Context.TEXT:
         return format_inline(array, reference)
-    if context is Context.TOP and array.ndim in (1, 2):
+    if Context.TOP in context and array.ndim in (1, 2):
         return matrix_macro(array, reference, add_insert)
     return latex_row(array, reference) if array.ndim == 1 else latex(array, reference)
 
@@ -192,7 +220,8 @@ def format_inline(array: Array, reference: str) -> str:
 
 
 def reference_span(number: str, reference: str) -> str:
-    return f'<span data-val="{reference}">{number}</span>'
+    is_short = " data-short" if numbers.ARE_SHORT.get() else ""
+    return f'<span data-val="{reference}"{is_short}>{number}</span>'
 
 
 def number(expression: str, context: Context) -> str:

@@ -7,7 +7,7 @@ import numpy as np
 from attention_docs.arrays import Array
 from attention_docs.render.figures import cells, svg
 from attention_docs.render.figures.scales import FILLED
-from attention_docs.render.numbers import number
+from attention_docs.render.numbers import format_name, number
 from attention_docs.render.references import step_name
 
 WIDTH, HEIGHT, GAP = 110, 16, 5
@@ -44,7 +44,7 @@ def bars_panel(
         texts.append(svg.label(x - TEXT_GAP, y + HEIGHT / 2, text, "end"))
         clauses.append(f"{text} {number(value)}")
         y += HEIGHT + GAP
-    rules = f"{FILLED} width {WIDTH / largest:g}; text number"
+    rules = f"{FILLED} width {WIDTH / largest:g}; text {format_name()}"
     attributes = {"data_val": step_name(row), "data_set": rules, "fill": svg.colour(role)}
     group = svg.element("g", *bars, **attributes)
     heading = svg.title(x, svg.LINE_HEIGHT / 2, name, role, "start") if has_heading else ""

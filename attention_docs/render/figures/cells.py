@@ -12,7 +12,7 @@ import numpy as np
 
 from attention_docs.render.figures import svg
 from attention_docs.render.figures.scales import Scale
-from attention_docs.render.numbers import number, short_number, with_plural
+from attention_docs.render.numbers import ARE_SHORT, format_name, number, with_plural
 from attention_docs.render.references import index_in_step, step_name
 
 # The width and height of a cell without a number, and of one with a number.
@@ -86,21 +86,16 @@ class Grid(NamedTuple):
         return self.column_middle(column), self.row_middle(row)
 
 
-def cell_text(value: float, is_short: bool) -> str:
+def cell_text(value: float) -> str:
     """Return a number as text; a cell with minus infinity has none, because it is crossed out."""
-    if value == -np.inf:
-        return ""
-    return short_number(value) if is_short else number(value)
+    return "" if value == -np.inf else number(value)
 
 
-def width_for_numbers(
-    matrix: np.ndarray, is_short: bool = False, padding: float = NUMBER_PADDING
-) -> float:
+def width_for_numbers(matrix: np.ndarray, padding: float = NUMBER_PADDING) -> float:
     """Return the width of a cell in which every number of the matrix fits, or a tick of a mask."""
     if matrix.dtype == bool:
         return MIN_CELL[0]
-    texts = (cell_text(value, is_short) for value in matrix.flat)
-    return max(MIN_NUMBER_WIDTH, padding + max(map(svg.text_width, texts)))
+    return max(MIN_NUMBER_WIDTH, padding + max(map(svg.text_width, map(cell_text, matrix.flat))))
 
 
 def cell_size(*matrices: np.ndarray, columns: int) -> tuple[float, float]:
@@ -121,11 +116,10 @@ def draw_cells(
     scale: Scale,
     hidden: np.ndarray | None = None,
     has_numbers: bool = True,
-    is_short: bool = False,
 ) -> str:
     """Draw the cells of a matrix; -inf, False and what is `hidden` are crossed out.
 
-    Numbers that are not printed are tooltips, and those that are short have two decimals.
+    Numbers that are not printed are tooltips.
     """
     values = np.asarray(matrix)
     is_masked = ~values if values.dtype == bool else values == -np.inf
@@ -141,7 +135,7 @@ def draw_cells(
             if values.dtype == bool:
                 text = "✓"
             elif has_numbers:
-                text = cell_text(value, is_short)
+                text = cell_text(value)
             else:
                 text = "−" if value < 0 else ""
             if text:
@@ -149,8 +143,8 @@ def draw_cells(
         body.append(tag_index(cell, matrix, index))
     group = {"data_val": step_name(matrix), **scale.group}
     if step_name(matrix) and values.dtype != bool:
-        printed = "text short" if is_short else "text number"
-        rules = [printed] if has_numbers else ["text sign", "title number"]
+        printed = f"text {format_name()}"
+        rules = [printed] if has_numbers else ["text sign", f"title {format_name()}"]
         group |= scale.rules(*rules, has_text=has_numbers)
     return svg.element("g", *body, **group) + draw_crosses(grid, is_crossed) + draw_grid_lines(grid)
 
@@ -179,17 +173,19 @@ def inline_number(matrix: np.ndarray, index: tuple[int, ...]) -> str:
     step = step_name(matrix)
     if not step:
         return text
-    return svg.element("tspan", text, data_val=f"{step}[{index_in_step(matrix, index)}]")
+    is_short = "" if ARE_SHORT.get() else None
+    reference = f"{step}[{index_in_step(matrix, index)}]"
+    return svg.element("tspan", text, data_val=reference, data_short=is_short)
 
 
 def draw_crosses(grid: Grid, is_crossed: np.ndarray) -> str:
     """Cross out the cells at which a boolean matrix is True, with a single path for all of them."""
-    width, height = (side - 2 * CROSS_MARGIN for side in grid.cell)
-    cross = f"l{width:g} {height:g}m0 {-height:g}l{-width:g} {height:g}"
+    side = min(grid.cell) - 2 * CROSS_MARGIN
+    cross = f"l{side:g} {side:g}m0 {-side:g}l{-side:g} {side:g}"
     path = ""
     for row, column in np.argwhere(is_crossed):
         x, y = grid.centre(row, column)
-        path += f"M{x - width / 2:g} {y - height / 2:g}{cross}"
+        path += f"M{x - side / 2:g} {y - side / 2:g}{cross}"
     if not path:
         return ""
     return svg.element("path", d=path, fill="none", stroke="currentColor", stroke_opacity=0.45)

@@ -9,7 +9,7 @@ import numpy as np
 
 from attention_docs.arrays import Array, to_numpy
 from attention_docs.render.figures import svg
-from attention_docs.render.numbers import exact_number, number
+from attention_docs.render.numbers import exact_number, format_name, number
 from attention_docs.render.references import index_in_step, step_name
 
 # The size of the plot, without ticks and names.
@@ -211,7 +211,7 @@ def _draw_curve(curve: Curve, plot: Plot) -> str:
         markers.append(curve.draw_marker(*position, svg.element("title", tooltip), data_at=index))
     if step is None:
         return line + "".join(markers)
-    rules = f"path transform 1; title number {1 / plot.y.unit:g}"
+    rules = f"path transform 1; title {format_name()} {1 / plot.y.unit:g}"
     group = {"data_val": step, "data_axis": _axis_data(plot), "data_set": rules}
     return svg.element("g", line, *markers, **group)
 

@@ -8,6 +8,7 @@ import numpy as np
 from attention_docs.arrays import Array
 from attention_docs.render.figures import arguments, cells, svg
 from attention_docs.render.figures.scales import Scale, scale_of
+from attention_docs.render.numbers import ARE_SHORT, short_numbers
 from attention_docs.render.references import step_name
 
 LEGEND_GAP, BOTTOM_MARGIN = 10, 2  # below the cells, with a legend and without
@@ -89,13 +90,15 @@ def matrix_panel(
     rows_x = grid.x - row_labels_width - svg.LINE_HEIGHT / 2
     draw_column_labels = cells.draw_upward_labels if are_upward else cells.draw_column_labels
     legend_top = grid.bottom + (LEGEND_GAP if legend.height else BOTTOM_MARGIN)
+    with short_numbers(compact or ARE_SHORT.get()):
+        drawn_cells = cells.draw_cells(grid, values, colour_scale, crossed_out, has_numbers)
     body = [
         svg.title(grid.middle_x, svg.LINE_HEIGHT / 2, name, role),
         svg.label(grid.middle_x, 1.5 * svg.LINE_HEIGHT, columns),
         svg.vertical_label(rows_x, grid.middle_y, rows) if rows else "",
         draw_column_labels(grid, column_labels),
         cells.draw_row_labels(grid, row_labels),
-        cells.draw_cells(grid, values, colour_scale, crossed_out, has_numbers, compact),
+        drawn_cells,
         cells.draw_mark(grid, _checked_mark(mark, values.shape), role) if mark is not None else "",
         svg.translated(grid.middle_x - legend.width / 2, legend_top, legend.body),
     ]
@@ -110,7 +113,8 @@ def _cell_size(
 ) -> tuple[tuple[float, float], bool]:
     """Return the size of a cell, and whether it has room for a number."""
     if compact:
-        width = cells.width_for_numbers(values, is_short=True, padding=cells.COMPACT_PADDING)
+        with short_numbers():
+            width = cells.width_for_numbers(values, padding=cells.COMPACT_PADDING)
         cell: tuple[float, float] = (width, cells.NUMBER_HEIGHT)
         if max(map(svg.text_width, column_labels)) > cell[0]:
             return cell, True

@@ -8,7 +8,7 @@ import numpy as np
 from attention_docs.arrays import Array
 from attention_docs.render.figures import arguments, cells, svg
 from attention_docs.render.figures.scales import round_up
-from attention_docs.render.numbers import exact_number, number
+from attention_docs.render.numbers import exact_number, format_name, number
 from attention_docs.render.references import step_name
 
 WIDTH = 156
@@ -93,7 +93,8 @@ def lines_panel(
     fans, other_names, lines_end = lines.draw(query)
     group = {}
     if step_name(matrix):
-        rules = f"path stroke-width {MAX_STROKE:g} {THINNEST}; title number; text number"
+        name = format_name()
+        rules = f"path stroke-width {MAX_STROKE:g} {THINNEST}; title {name}; text {name}"
         group = {"data_val": step_name(matrix), "data_scaled": 1, "data_set": rules}
     body = [
         svg.title(left - NAME_GAP, svg.LINE_HEIGHT / 2, titles[0], roles[0], "end"),

@@ -2,8 +2,6 @@
 
 // From here on, numbers are written with an exponent.
 const LARGE = 1e9;
-// The least number that two decimals can show.
-const LEAST = 10 ** -2;
 
 /** Format a number as Python's `number` does. @param {number} value @param {Dtype} [dtype] @returns {string} */
 export const number = (value, dtype = "float64") => {
@@ -37,8 +35,7 @@ export const drawn = (value, dtype) =>
 export const short = (value) => {
   if (!Number.isFinite(value) || Math.abs(value) >= LARGE || Number.isInteger(value)) return drawn(value);
   const fixed = halfToEven(value.toFixed(2), isShortTie(value));
-  if (Number(fixed)) return minus(fixed);
-  return value < 0 ? `>−${LEAST}` : `<${LEAST}`;
+  return Number(fixed) ? minus(fixed) : "≈0";
 };
 
 /** Format a number as Python's `html_number` does. @param {number} value @param {Dtype} [dtype] */
@@ -56,9 +53,9 @@ export const latex = (value, dtype = "float64") => {
     .replace("nan", "\\text{nan}");
 };
 
-/** Format a number as MathML. @param {number} value @param {Dtype} [dtype] */
-export const mathml = (value, dtype = "float64") => {
-  const [mantissa, exponent] = html(value, dtype).replace("</sup>", "").split(" × 10<sup>")
+/** Write a number that was formatted as HTML in MathML. @param {string} formatted */
+export const mathml = (formatted) => {
+  const [mantissa, exponent] = formatted.replace("</sup>", "").split(" × 10<sup>")
     // MathML writes a sign as an operator.
     .map((digits) => `<mn>${digits}</mn>`.replace("<mn>−", "<mo>−</mo><mn>"));
   return exponent ? `${mantissa}<mo>×</mo><msup><mn>10</mn><mrow>${exponent}</mrow></msup>` : mantissa;

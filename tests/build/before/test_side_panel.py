@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from attention_docs.examples.course_learned import REASONS
-from attention_docs.examples.course_sentence import THEY, VOCABULARY, WORDS
+from attention_docs.examples.course_sentence import VOCABULARY, WORDS
 from attention_docs.figures.side_panel import BAR_WIDTH, SIDE_PANELS, side_panel
 from attention_docs.lookup import look_up_array
 from attention_docs.publish.computed import ComputedExamples
-from attention_docs.render.numbers import drawn_number, short_number
+from attention_docs.render.numbers import short_number
 from tests.conftest import ROOT
 from tests.figures.drawing import (
     SVG,
@@ -25,10 +25,16 @@ from tests.figures.drawing import (
 )
 
 STEPS = ComputedExamples(ROOT).steps
+PANELS_WITH_SWITCH = ("learned", "writing")
+PANELS_WITH_NEXT_WORD = ("next_token", *PANELS_WITH_SWITCH)
 PANELS_WITH_ONE_HEAD = ("projections", "formula", "scale", "order", "mask")
 MAX_WIDTH = 398
-each_panel = pytest.mark.parametrize("name", SIDE_PANELS)
-each_switch_position = pytest.mark.parametrize("matrices", ["by-hand", "learned"])
+each_switch_position = pytest.mark.parametrize(
+    ("name", "matrices"),
+    [(name, "by-hand") for name in SIDE_PANELS]
+    + [(name, "learned") for name in PANELS_WITH_SWITCH],
+)
+LANDMARK = re.compile(r"data-stage=(\w+)")
 
 
 def draw(name, matrices):
@@ -38,10 +44,9 @@ def draw(name, matrices):
     return by_hand if matrices == "by-hand" else learned
 
 
-@each_panel
 @each_switch_position
 def test_stages_are_readable_and_have_words_and_the_numbers_of_their_references(name, matrices):
-    *stages, next_word = pictures = svgs_of(draw(name, matrices))
+    pictures = svgs_of(draw(name, matrices))
     for picture in pictures:
         assert_readable(picture)
         assert size(picture)[0] <= MAX_WIDTH
@@ -57,16 +62,34 @@ def test_stages_are_readable_and_have_words_and_the_numbers_of_their_references(
             value = look_up_array(step, STEPS)[tuple(map(int, cell.get("data-at").split(",")))]
             tooltip = cell.findtext(f".//{SVG}title")
             if tooltip is not None:
-                assert tooltip.endswith(f": {drawn_number(value)}")
+                assert tooltip.endswith(f": {short_number(value)}")
             elif value != -np.inf:  # a score that the mask hides has no text
                 assert cell.findtext(f".//{SVG}text") == short_number(value)
-    for picture in stages:
+    if name in PANELS_WITH_NEXT_WORD:
+        next_words = VOCABULARY if matrices == "by-hand" else REASONS
+        assert set(next_words) <= set(texts(shapes(pictures.pop())))
+    for picture in pictures:
         assert set(WORDS) <= set(texts(shapes(picture)))
-    words = VOCABULARY if matrices == "by-hand" else REASONS
-    assert set(words) <= set(texts(shapes(next_word)))
 
 
-@each_panel
+@pytest.mark.parametrize("name", SIDE_PANELS)
+def test_panel_shows_nothing_that_the_course_introduces_later(name):
+    html = side_panel(name, STEPS, str)
+    assert ('data-stage="next"' in html) == (name in PANELS_WITH_NEXT_WORD)
+    assert ('class="switch"' in html) == (name in PANELS_WITH_SWITCH)
+    assert ("head 2" in html) == (name not in PANELS_WITH_ONE_HEAD)
+    assert ("clock" in html) == (name not in ("projections", "formula", "scale"))
+    assert ("masked" in html) == (name in ("mask", "heads"))
+
+
+@pytest.mark.parametrize("name", SIDE_PANELS)
+def test_landmarks_of_a_page_name_stages_of_its_panel(name):
+    text = (ROOT / "docs" / "course" / f"{name}.md").read_text(encoding="utf-8")
+    named = set(LANDMARK.findall(text))
+    assert named
+    assert named <= {"next", *(stage.key for stage in SIDE_PANELS[name].stages)}
+
+
 @each_switch_position
 def test_stage_names_its_head_if_the_panel_shows_two(name, matrices):
     has_two_heads = matrices == "learned" or name not in PANELS_WITH_ONE_HEAD
@@ -80,17 +103,15 @@ def test_words_shown_for_the_learned_model_have_nearly_all_probability():
     assert look_up_array("course_learned.reasons", STEPS).sum() > 0.99
 
 
-@each_panel
 @each_switch_position
-def test_enlarged_stage_exists_once_per_head_before_the_next_word(name, matrices):
+def test_enlarged_stage_exists_once_per_head(name, matrices):
     classes = re.findall(r'<details class="(stage(?: [^"]*)?)"', draw(name, matrices))
     enlarges_both_heads = matrices == "by-hand" and name in ("heads", "learned")
     enlarged = [stage_class for stage_class in classes if "main" in stage_class]
     assert len(enlarged) == (2 if enlarges_both_heads else 1)
-    assert "next" in classes[-1]
 
 
-@each_panel
+@pytest.mark.parametrize("name", PANELS_WITH_NEXT_WORD)
 def test_bars_are_as_long_as_the_probabilities(name):
     reference = SIDE_PANELS[name].next_word
     probabilities = look_up_array(reference, STEPS)
@@ -101,14 +122,3 @@ def test_bars_are_as_long_as_the_probabilities(name):
         bar = shapes_of_word[0].attributes
         expected_width = BAR_WIDTH * probabilities[word]
         assert float(bar["width"]) == pytest.approx(expected_width, abs=0.01)
-
-
-@each_panel
-def test_next_word_is_computed_from_the_output_that_the_panel_shows(name):
-    panel = SIDE_PANELS[name]
-    output_stage = next(stage for stage in panel.stages if stage.key == "output")
-    shown_output = look_up_array([*output_stage.matrices.values()][-1], STEPS)[THEY]
-    # The model of the next words of this row, or else the complete one, which is the last.
-    row = re.fullmatch(r"course_model\.next_words\[(\d)\]", panel.next_word)
-    expected_output = look_up_array("course_model.they_outputs", STEPS)[int(row[1]) if row else -1]
-    np.testing.assert_allclose(shown_output, expected_output, rtol=1e-12)

@@ -59,16 +59,14 @@ export const writeNumbers = (example, deferred = new Set()) => {
 /** Write a number into a spot, and into the MathML of its formula. @param {Element} spot @param {number} value @param {Dtype} dtype @param {boolean} isChanged */
 const writeNumber = (spot, value, dtype, isChanged) => {
   if (spot.querySelector("input")) return;
-  if (spot.hasAttribute("data-short")) {
-    // A bound like <0.01 would otherwise be taken for HTML.
-    replace(spot, isChanged, short(value).replace("<", "&lt;"));
-    /** @type {HTMLElement | null} */ (spot.closest("[style*='--share']"))?.style.setProperty("--share", value.toFixed(4));
-    return;
-  }
-  replace(spot, isChanged, spot.closest("svg") ? drawn(value, dtype) : html(value, dtype));
+  const isShort = spot.closest("[data-short]") && dtype !== "bool" && Number.isFinite(value);
+  const format = isShort ? short : spot.closest("svg") ? drawn : html;
+  const digits = format(value, dtype);
+  replace(spot, isChanged, digits);
+  /** @type {HTMLElement | null} */ (spot.closest("[style*='--share']"))?.style.setProperty("--share", value.toFixed(4));
   const mathmlNumber = `[data-spoken="${spot.getAttribute("data-val")}"]`;
   for (const element of spot.closest(".katex")?.querySelectorAll(mathmlNumber) ?? [])
-    replace(element, isChanged, mathml(value, dtype));
+    replace(element, isChanged, mathml(digits));
 };
 
 /** Update the title of a point. @param {Element} point @param {import("../spots.js").SpotCell[]} cells @param {number[]} coordinates */
