@@ -61,7 +61,7 @@ def test_moving_another_dare_is_one_undo_step_and_keeps_typed_numbers(open_page)
     moved = first.evaluate(number)
     second.press("ArrowRight")
     visit.wait_for_rest()
-    assert first.evaluate(number) == "1"
+    assert first.evaluate(number) == "0"
     press_bar_button(visit, "Undo")
     assert first.evaluate(number) == moved
     visit.page.locator(".live-try").first.click()

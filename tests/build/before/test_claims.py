@@ -60,4 +60,4 @@ def test_problem_is_reported_at_its_paragraph():
 def test_task_of_a_dare_agrees_with_its_condition(task, error):
     condition = parse_condition("its weight, course_order.weights_with_positions[4,2] > 0.9")
     with pytest.raises(ValueError, match=error):
-        check_task(task, condition)
+        check_task(task, [condition])

@@ -8,7 +8,8 @@ from tests.conftest import ROOT
 
 # The task, the condition, the slider, the answer and the hint.
 DARE = (
-    "Make more. | query, self_attention.Q[0,1] > 1 | self_attention.X[0,1], x, -9 to 9 by 1 | 2 | ?"
+    "Make more. | query, 1 < self_attention.Q[0,1] < 3 "
+    "| self_attention.X[0,1], x, -9 to 9 by 1 | 2 | ?"
 )
 COURSE_PAGES = sorted((ROOT / "docs" / "course").glob("*.md"))
 
@@ -16,11 +17,15 @@ COURSE_PAGES = sorted((ROOT / "docs" / "course").glob("*.md"))
 @pytest.mark.parametrize(
     ("old", "new", "error"),
     [
-        ("> 1", "> -9", "the condition is met before anything is changed"),
-        ("| 2 |", "| -9 |", "the answer does not meet the condition"),
+        ("1 <", "-9 <", "the condition is met before anything is changed"),
+        ("| 2 |", "| -8 |", "the answer does not meet the condition"),
+        ("| 2 |", "| 9 |", "answer is 9; expected a stop of 'x' between its ends"),
+        ("< 3", "< 99", "the condition is met at ends of the sliders"),
+        ("< 3", "< 3; key, self_attention.Q[0,0] > 99", "the answer does not meet the condition"),
+        ("more.", "more than 4.", "task asks for more than 4, its condition for < 3"),
         ("| 2 |", "| 2; 3 |", "answer has 2 numbers; expected 1"),
-        ("> 1", "= 1", "condition is 'query, .* = 1'; expected"),
-        ("> 1", "> self_attention.Q[0,0]", "expected a name after"),
+        ("< 3", "= 3", "condition is 'query, .* = 3'; expected"),
+        ("< 3", "< self_attention.Q[0,0]", "expected a name after"),
         ("x, -9", "-9", "slider is 'self_attention.*; expected"),
         (" | ?", "", "argument has 4 fields; expected 5: task \\| condition"),
         ("X[0,1], x", "K[0,1], x", "is not an input"),

@@ -1,16 +1,20 @@
 r"""Dares: tasks for sliders, written `\dare{task | condition | sliders | answer | hint}`.
 
-The condition names a number of an example and compares it with a typed number, or with another
-number of an example, whose name follows it. Several sliders are separated by semicolons, and so are
-their numbers in the answer:
+A condition names a number of an example and compares it with one or two typed numbers, or with
+another number of an example, whose name follows it. Several conditions are separated by semicolons,
+and so are sliders, and their numbers in the answer:
 
-    \dare{Make *they* look at *boats*. | its weight on *boats*, course_mask.weights[4,2] > 0.5
-    | course_mask.W_K[6,2], from clock 2 to place, -2 to 2 by 1 | -2 | Now early is good.}
+    \dare{Make the word *they* look at *boats* a little more than at *birds*.
+    | its weight on *boats*, 0.5 < course_order.weights_with_positions[4,2] < 0.7
+    | course_sentence.W_K_1[6,2], from clock 2 to place, -2 to 2 by 0.5 | -0.5
+    | What if low were good?}
 
-The build checks that the page as it is does not meet the condition, and that the answer does, so no
-dare is impossible. The page's script says when it is met.
+The build checks that the answer meets all conditions, inside the range of each slider, and that
+neither the page as it is nor any combination of the sliders' ends does, so a dare is neither
+impossible nor solved by pushing a slider as far as it goes. The page's script says when it is met.
 """
 
+import itertools
 import operator
 import re
 from collections.abc import Callable, Mapping
@@ -24,7 +28,7 @@ from attention_docs.live.literals import LiteralPosition, find_literal, rewritte
 from attention_docs.live.recording import record
 from attention_docs.lookup import StepsOf, look_up_array
 from attention_docs.publish.before.claims import check_names
-from attention_docs.publish.before.controls import control
+from attention_docs.publish.before.controls import control, parse_stops
 from attention_docs.publish.before.values import format_inline, split_fields
 from attention_docs.render.numbers import computed_span, with_plural
 
@@ -39,43 +43,48 @@ BOX = """\
 </div>"""
 EMPHASIS = re.compile(r"\*([^*]+)\*")
 CONDITION = re.compile(
-    r"(?P<name>.+), (?P<left>\S+) (?P<sign>[<>]) (?P<right>\S+?)(?:, (?P<right_name>.+))?"
+    r"(?P<name>.+), (?P<comparison>\S+ [<>] \S+?|\S+ < \S+ < \S+?)(?:, (?P<right_name>.+))?"
 )
 SIGNS = {">": (operator.gt, "above"), "<": (operator.lt, "below")}
 BOUNDS = {"more than": ">", "above": ">", "over": ">", "less than": "<", "below": "<", "under": "<"}
-BOUND = re.compile(rf"({'|'.join(BOUNDS)}) (-?\d+(?:\.\d+)?)", re.IGNORECASE)
+BOUND = re.compile(rf"\b({'|'.join(BOUNDS)}) (-?\d+(?:\.\d+)?)", re.IGNORECASE)
 NUMBER = re.compile(r"(?<![\w.])-?\d+(\.\d+)?")
 
 
 class Condition(NamedTuple):
-    """A comparison of a number of an example, which `name` describes, with `right`."""
+    """Comparisons of a number of an example, which `name` describes: `0 < example.step[0] < 1`."""
 
     name: str
-    left: str
-    sign: str
-    right: str  # a typed number, or a reference
-    right_name: str | None = None  # of a reference
+    comparison: str
+    right_name: str | None = None  # of a number of an example on the right
+
+    @property
+    def sides(self) -> list[str]:
+        return self.comparison.split()[::2]
+
+    @property
+    def signs(self) -> list[str]:
+        return self.comparison.split()[1::2]
 
     @property
     def references(self) -> list[str]:
-        return [side for side in (self.left, self.right) if not NUMBER.fullmatch(side)]
+        return [side for side in self.sides if not NUMBER.fullmatch(side)]
 
     def is_met(self, read_number: Callable[[str], float]) -> bool:
-        """Whether the comparison holds if `read_number` returns the number at each reference."""
-        left, right = (
-            float(side) if NUMBER.fullmatch(side) else read_number(side)
-            for side in (self.left, self.right)
-        )
-        compare, _ = SIGNS[self.sign]
-        return bool(compare(left, right))
+        """Whether the comparisons hold if `read_number` returns the number at each reference."""
+        numbers = [
+            float(side) if NUMBER.fullmatch(side) else read_number(side) for side in self.sides
+        ]
+        comparisons = zip(self.signs, itertools.pairwise(numbers), strict=True)
+        return all(SIGNS[sign][0](*pair) for sign, pair in comparisons)
 
 
 def dare(argument: str, steps_of: StepsOf) -> str:
     task, condition_text, slider_texts, answer_text, hint = split_fields(
         argument, "task", "condition", "sliders", "answer", "hint"
     )
-    condition = parse_condition(condition_text)
-    check_task(task, condition)
+    conditions = [parse_condition(text.strip()) for text in condition_text.split(";")]
+    check_task(task, conditions)
     sliders = []  # the reference, the name and the numbers of each
     for text in slider_texts.split(";"):
         # The index of the reference has commas, too.
@@ -89,17 +98,25 @@ def dare(argument: str, steps_of: StepsOf) -> str:
         raise ValueError(f"answer has {numbers}; expected {len(sliders)}, one per slider")
     answer = {}
     answer_parts = []
-    for (reference, name, _), number in zip(sliders, answer_numbers, strict=True):
+    ends = []
+    for (reference, name, stops_text), number in zip(sliders, answer_numbers, strict=True):
+        first, *inside, last = map(float, parse_stops(stops_text))
+        if float(number) not in inside:
+            raise ValueError(f"answer is {number}; expected a stop of {name!r} between its ends")
         answer[reference] = float(number)
         answer_parts.append(f"{escape(name)}: {in_html(number)}")
-    check_answer(condition, answer, steps_of)
+        ends.append((first, last))
+    check_answer(conditions, answer, steps_of)
+    for at_ends in itertools.product(*ends):
+        if are_met(conditions, dict(zip(answer, at_ends, strict=True))):
+            raise ValueError(f"the condition is met at ends of the sliders, {at_ends}")
     # `control` parses the same fields as the macro for a slider outside of a dare.
     controls = [control(" | ".join(slider), steps_of) for slider in sliders]
     return BOX.format(
-        condition=escape(f"{condition.left} {condition.sign} {condition.right}"),
+        condition=escape("; ".join(condition.comparison for condition in conditions)),
         task=in_html(task),
         sliders="\n".join(controls),
-        goal=goal(condition, steps_of),
+        goal=goal(conditions, steps_of),
         hint=in_html(hint),
         answer="; ".join(answer_parts),
     )
@@ -120,29 +137,40 @@ def parse_condition(text: str) -> Condition:
     return condition
 
 
-def check_task(task: str, condition: Condition) -> None:
-    """Check that a task names what its condition compares, and the number that it asks for."""
-    for text in (task, condition.name):
-        check_names(text, condition.left)
+def check_task(task: str, conditions: list[Condition]) -> None:
+    """Check that a task names what its conditions compare, and the numbers that it asks for."""
+    for condition in conditions:
+        check_names(condition.name, condition.references[0])
+    if len(conditions) == 1:
+        check_names(task, conditions[0].references[0])
+    wanted = [(c.signs[-1], c.sides[-1]) for c in conditions]
     for bound, number in BOUND.findall(task):
-        if (BOUNDS[bound.lower()], number) != (condition.sign, condition.right):
-            asked = f"{bound.lower()} {number}"
-            wanted = f"{condition.sign} {condition.right}"
-            raise ValueError(f"task asks for {asked}, its condition for {wanted}")
+        if (BOUNDS[bound.lower()], number) not in wanted:
+            raise ValueError(
+                f"task asks for {bound.lower()} {number}, its condition for "
+                + ", ".join(" ".join(pair) for pair in wanted)
+            )
 
 
-def check_answer(condition: Condition, answer: Mapping[str, float], steps_of: StepsOf) -> None:
-    literals = edited_literals(answer)
+def check_answer(
+    conditions: list[Condition], answer: Mapping[str, float], steps_of: StepsOf
+) -> None:
+    if all(c.is_met(lambda reference: number_at(reference, steps_of)) for c in conditions):
+        raise ValueError("the condition is met before anything is changed")
+    if not are_met(conditions, answer):
+        raise ValueError("the answer does not meet the condition")
 
-    def number_with_answer(reference: str) -> float:
+
+def are_met(conditions: list[Condition], edits: Mapping[str, float]) -> bool:
+    """Whether all conditions are met if the inputs have these numbers."""
+    literals = edited_literals(edits)
+
+    def read_number(reference: str) -> float:
         example, _, _ = reference.partition(".")
         with rewritten_literals(example, literals):
             return number_at(reference, examples.steps)
 
-    if condition.is_met(lambda reference: number_at(reference, steps_of)):
-        raise ValueError("the condition is met before anything is changed")
-    if not condition.is_met(number_with_answer):
-        raise ValueError("the answer does not meet the condition")
+    return all(condition.is_met(read_number) for condition in conditions)
 
 
 def number_at(reference: str, steps_of: StepsOf) -> float:
@@ -169,14 +197,23 @@ def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[f
     return {position: array.tolist() for position, array in edited.items()}
 
 
-def goal(condition: Condition, steps_of: StepsOf) -> str:
-    _, above_or_below = SIGNS[condition.sign]
-    bound = in_html(condition.right_name or condition.right)
-    current_numbers = " and ".join(
+def goal(conditions: list[Condition], steps_of: StepsOf) -> str:
+    wanted = " and ".join(
+        f"{in_html(condition.name)} {in_html(bounds(condition))}" for condition in conditions
+    )
+    current_numbers = ", ".join(
         format_inline(look_up_array(reference, steps_of), reference)
+        for condition in conditions
         for reference in condition.references
     )
-    return f"Wanted: {in_html(condition.name)} {above_or_below} {bound}. Now: {current_numbers}."
+    return f"Wanted: {wanted}. Now: {current_numbers}."
+
+
+def bounds(condition: Condition) -> str:
+    if len(condition.signs) == 2:
+        return f"between {condition.sides[0]} and {condition.sides[2]}"
+    _, above_or_below = SIGNS[condition.signs[0]]
+    return f"{above_or_below} {condition.right_name or condition.sides[1]}"
 
 
 def in_html(text: str) -> str:

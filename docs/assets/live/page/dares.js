@@ -10,13 +10,18 @@ const SIGNS = { ">": (a, b) => a > b, "<": (a, b) => a < b };
 /** Say of each dare whether its condition is met. @param {Example[]} examples of the page */
 export const judgeDares = (examples) => {
   for (const dare of /** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll(".dare"))) {
-    // A condition is like `course_mask.weights[4,2] > 0.5`.
-    const [left, sign, right] = (dare.dataset.dare ?? "").split(" ");
-    const isMet = SIGNS[sign](numberOf(left, examples), numberOf(right, examples));
+    const isMet = (dare.dataset.dare ?? "").split("; ").every((condition) => holds(condition, examples));
     const status = /** @type {HTMLElement} */ (dare.querySelector("[role=status]"));
     // A text that is set again would be spoken again.
     if (dare.classList.toggle("met", isMet) !== Boolean(status.textContent)) status.textContent = isMet ? "Done!" : "";
   }
+};
+
+/** @param {string} condition like `course_mask.weights[4,2] > 0.5` or `0 < course_block.before[4,0] < 1` @param {Example[]} examples */
+const holds = (condition, examples) => {
+  const parts = condition.split(" ");
+  const numbers = parts.filter((_, i) => i % 2 === 0).map((side) => numberOf(side, examples));
+  return numbers.slice(1).every((right, i) => SIGNS[parts[2 * i + 1]](numbers[i], right));
 };
 
 /** @param {string} side a number, or a reference to one @param {Example[]} examples @returns {number} */
