@@ -8,7 +8,11 @@ score.
 
 With positions, "ships" has the key `key_with_positions`, and the score of "they" with it is
 `score_with_positions`. `probabilities` are the output of the complete model. `next_token` is an
-index in the vocabulary, and `loss` is -log p of "sail".
+index in the vocabulary, and `loss` is -log p of "sail". `reasons` is what each feature adds to the
+difference between the scores of "they" on "ships" and on "geese".
+
+`mistakes` has likely wrong answers: the weight without the root and without exponentials, one minus
+the weight, the score with the height of the hand once, and the loss to base ten and without minus.
 
 >>> show(computed(steps))
 dots [[9 0 3 0 0] [0 4 0 0 0] [3 0 10 0 0] [0 0 0 4 0] [0 0 0 0 4]]
@@ -38,6 +42,7 @@ removed [0.9722 0.7583 0.0190 0.0073 0]
 slope 0.1906
 key_with_positions [3 0 1.6000]
 score_with_positions 9.2000
+reasons [-2 0 6.4000]
 probabilities 5 x 9
 [[ 0.8832  0.0941 6.9e-06  0.0001  0.0012 1.8e-07 0.0012 0.0002 0.0199]
  [ 0.9687 1.5e-05 3.5e-05  0.0097 4.8e-05 8.2e-06 0.0174 0.0001 0.0039]
@@ -45,6 +50,7 @@ probabilities 5 x 9
  [6.1e-06  0.1432  0.0001 6.1e-07  0.5415  0.0207 0.0027 0.0003 0.2915]
  [ 0.0106  0.0003 3.1e-06  0.0003  0.0144  0.0020 0.8973 0.0004 0.0747]]
 loss 0.1084
+mistakes [0.8800 0.5714 0.2564 7.6000 0.0471 -0.1084]
 """
 
 import numpy
@@ -54,6 +60,7 @@ from attention_docs.examples import course_sentence as course
 from attention_docs.examples.course_next_token import SAIL, multi_head_output, predict
 from attention_docs.examples.course_scale import slope
 from attention_docs.masks import causal_mask
+from attention_docs.softmax import softmax
 
 TITLE = "Another sentence, to test oneself"
 SOURCE = "our own example"
@@ -73,7 +80,7 @@ LABELS = {
     "Q K": (WORDS, course.KEY_FEATURES),
     "V output": (WORDS, course.VALUE_FEATURES),
     "removed": (WORDS,),
-    "key_with_positions": (course.KEY_FEATURES,),
+    "key_with_positions reasons": (course.KEY_FEATURES,),
     "probabilities": (WORDS, course.VOCABULARY),
 }
 
@@ -90,6 +97,16 @@ def steps(xp=numpy):
     probabilities = predict(xp, with_positions, attention_output).probabilities
     they_query = with_positions[THEY, :] @ matrices["W_Q_1"]
     ships_key = with_positions[SHIPS, :] @ matrices["W_K_1"]
+    geese_key = with_positions[GEESE, :] @ matrices["W_K_1"]
+    pass_scores = attention.scores[PASS, :]
+    mistakes = [
+        softmax(pass_scores)[GEESE],
+        pass_scores[GEESE] / xp.sum(pass_scores),
+        1 - attention.weights[PASS, GEESE],
+        they_query[0] * ships_key[0] + they_query[2] * with_positions[SHIPS, 6],
+        -xp.log(probabilities[THEY, SAIL]) / xp.log(xp.asarray(10.0)),
+        xp.log(probabilities[THEY, SAIL]),
+    ]
     return {
         "X": x,
         "dots": x @ x.T,
@@ -104,7 +121,9 @@ def steps(xp=numpy):
         "slope": slope(attention.weights[PASS, GEESE]),
         "key_with_positions": ships_key,
         "score_with_positions": they_query @ ships_key,
+        "reasons": they_query * (ships_key - geese_key),
         "probabilities": probabilities,
         "loss": -xp.log(probabilities[THEY, SAIL]),
         "next_token": xp.argmax(probabilities[THEY, :]),
+        "mistakes": xp.stack(mistakes),
     }

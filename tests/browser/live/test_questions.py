@@ -55,6 +55,9 @@ def test_wrong_number_gets_a_hint_and_right_number_is_accepted(open_page):
         assert verdict(visit, name) == f"Wrong: too large. {hint}", name
         answer(visit, name, f"{number:.2f}")
         assert verdict(visit, name) == "Right.", name
+    answer(visit, "Weight of pass on geese", f"{STEPS['mistakes'][0]:.3f}")
+    named = "Wrong: that is the weight without the square root of three."
+    assert verdict(visit, "Weight of pass on geese") == named
     visit.page.get_by_label(DOT_PRODUCT, exact=True).fill("4")
     assert status(visit, DOT_PRODUCT).inner_text() == "", "typing removes the verdict"
 

@@ -25,7 +25,7 @@ COURSE_PAGES = sorted((ROOT / "docs" / "course").glob("*.md"))
         ("more.", "more than 4.", "task asks for more than 4, its condition for < 3"),
         ("| 2 |", "| 2; 3 |", "answer has 2 numbers; expected 1"),
         ("< 3", "= 3", "condition is 'query, .* = 3'; expected"),
-        ("< 3", "< self_attention.Q[0,0]", "expected a name after"),
+        ("< 3", "< self_attention.Q[0,0]", "expected .* a.step\\[1\\], name"),
         ("x, -9", "-9", "slider is 'self_attention.*; expected"),
         (" | ?", "", "argument has 4 fields; expected 5: task \\| condition"),
         ("X[0,1], x", "K[0,1], x", "is not an input"),

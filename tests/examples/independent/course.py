@@ -464,11 +464,20 @@ def course_test(literals):
     rows = add(x, literals["E"])
     predicted = probabilities(literals, block(literals, rows))
     queries, keys, _ = project(literals, rows)
+    scores, loss = steps["scores"][PASS], -math.log(predicted[THEY][6])
+    weights = [
+        loops.softmax_row(scores)[2],
+        scores[2] / math.fsum(scores),
+        1 - steps["weights"][PASS][2],
+    ]
+    hand_once = loops.dot(queries[THEY], [keys[0][0], 0, rows[0][6]])
     return {
+        "mistakes": [*weights, hand_once, loss / math.log(10), -loss],
+        "reasons": [q * (a - b) for q, a, b in zip(queries[THEY], keys[0], keys[2], strict=True)],
         "slope": loops.softmax_slopes(steps["scaled"][PASS])[2][2],
         "key_with_positions": keys[0],
         "score_with_positions": loops.dot(queries[THEY], keys[0]),
-        "loss": -math.log(predicted[THEY][6]),
+        "loss": loss,
         "dots": [[loops.dot(a, b) for b in x] for a in x],
         "Q": q,
         "K": k,

@@ -20,14 +20,14 @@ def number_verdicts(cases):
 
 
 def test_answer_rounded_to_its_decimals_is_right():
-    texts = ["0.23", " .234 ", "0.2344", "0.23439", "2.34e-1", "23.44E-2"]
+    texts = ["0.23", " .234 ", "0.2344", "0.23439", "2.34e-1", "23.44E-2", "0,2344"]
     verdicts = number_verdicts([(text, WEIGHT) for text in texts])
     assert verdicts == [[True, "Right."]] * len(texts)
 
 
 def test_wrong_answer_says_in_which_direction_it_is_off():
     too_large = [("0.24", WEIGHT), ("0.3", WEIGHT), ("8.01", 8), ("inf", 8)]
-    too_small = [("0.2343", WEIGHT), ("-0.2344", WEIGHT), ("7", 8), ("−8", 8)]
+    too_small = [("0.2342", WEIGHT), ("-0.2344", WEIGHT), ("7.99", 8), ("−8", 8)]
     assert number_verdicts(too_large) == [[False, "Wrong: too large."]] * len(too_large)
     assert number_verdicts(too_small) == [[False, "Wrong: too small."]] * len(too_small)
 
@@ -45,10 +45,15 @@ def test_whole_number_needs_no_decimals():
 
 def test_unparsable_answer_gets_no_verdict():
     for is_right, message in number_verdicts(
-        [(text, WEIGHT) for text in ("", " ", "0,23", "a lot")]
+        [(text, WEIGHT) for text in ("", " ", "0,23,4", "a lot")]
     ):
         assert is_right is None
-        assert "expected" in message
+        assert "decimal point" in message
+
+
+def test_cut_answer_is_right_but_named():
+    message = "Right, but cut, not rounded: 0.2344."
+    assert number_verdicts([("0.2343", WEIGHT)]) == [[True, message]]
 
 
 def word_verdict(chosen, words, numbers):
@@ -59,7 +64,7 @@ def word_verdict(chosen, words, numbers):
 def test_right_word_has_the_largest_number():
     words, numbers = ["fly", "sail", "and"], [0.002, 0.8973, 0.1]
     assert word_verdict(1, words, numbers) == (True, "Right: “sail” has 0.8973.")
-    wrong = "Wrong: “fly” has 0.0020, the right word 0.8973."
+    wrong = "Wrong: “fly” has 0.0020, the right answer 0.8973."
     assert word_verdict(0, words, numbers) == (False, wrong)
     assert word_verdict(-1, words, numbers) == (None, "Nothing is chosen; choose a word.")
 

@@ -9,9 +9,9 @@ and so are sliders, and their numbers in the answer:
     | course_sentence.W_K_1[6,2], from clock 2 to place, -2 to 2 by 0.5 | -0.5
     | What if low were good?}
 
-The build checks that the answer meets all conditions, inside the range of each slider, and that
-neither the page as it is nor any combination of the sliders' ends does, so a dare is neither
-impossible nor solved by pushing a slider as far as it goes. The page's script says when it is met.
+The build checks that the answer, inside the range of each slider, meets all conditions, and that
+neither the page as it is nor any combination of the sliders' ends does, so no dare is impossible or
+solved by pushing sliders to their ends. The page's script says when it is met.
 """
 
 import itertools
@@ -42,8 +42,10 @@ BOX = """\
 <button type="button">Start again</button></div>
 </div>"""
 EMPHASIS = re.compile(r"\*([^*]+)\*")
+# The name of a reference on the right follows it; a typed number has none.
 CONDITION = re.compile(
-    r"(?P<name>.+), (?P<comparison>\S+ [<>] \S+?|\S+ < \S+ < \S+?)(?:, (?P<right_name>.+))?"
+    r"(?P<name>.+), (?P<comparison>(?:-?\d\S* < )?[a-z]\S+ [<>] (?:-?\d[\d.]*|[a-z]\S+\](?=, )))"
+    r"(?:(?<=\]), (?P<right_name>.+))?"
 )
 SIGNS = {">": (operator.gt, "above"), "<": (operator.lt, "below")}
 BOUNDS = {"more than": ">", "above": ">", "over": ">", "less than": "<", "below": "<", "under": "<"}
@@ -52,31 +54,23 @@ NUMBER = re.compile(r"(?<![\w.])-?\d+(\.\d+)?")
 
 
 class Condition(NamedTuple):
-    """Comparisons of a number of an example, which `name` describes: `0 < example.step[0] < 1`."""
+    """A comparison of a number of an example, which `name` describes, with one or two others."""
 
     name: str
-    comparison: str
-    right_name: str | None = None  # of a number of an example on the right
-
-    @property
-    def sides(self) -> list[str]:
-        return self.comparison.split()[::2]
-
-    @property
-    def signs(self) -> list[str]:
-        return self.comparison.split()[1::2]
+    parts: list[str]  # numbers or references, with signs between them
+    right_name: str | None  # of a reference on the right
 
     @property
     def references(self) -> list[str]:
-        return [side for side in self.sides if not NUMBER.fullmatch(side)]
+        return [side for side in self.parts[::2] if not NUMBER.fullmatch(side)]
 
     def is_met(self, read_number: Callable[[str], float]) -> bool:
-        """Whether the comparisons hold if `read_number` returns the number at each reference."""
+        """Whether the comparison holds if `read_number` returns the number at each reference."""
         numbers = [
-            float(side) if NUMBER.fullmatch(side) else read_number(side) for side in self.sides
+            float(side) if NUMBER.fullmatch(side) else read_number(side) for side in self.parts[::2]
         ]
-        comparisons = zip(self.signs, itertools.pairwise(numbers), strict=True)
-        return all(SIGNS[sign][0](*pair) for sign, pair in comparisons)
+        pairs = itertools.pairwise(numbers)
+        return all(SIGNS[s][0](*pair) for s, pair in zip(self.parts[1::2], pairs, strict=True))
 
 
 def dare(argument: str, steps_of: StepsOf) -> str:
@@ -106,14 +100,11 @@ def dare(argument: str, steps_of: StepsOf) -> str:
         answer[reference] = float(number)
         answer_parts.append(f"{escape(name)}: {in_html(number)}")
         ends.append((first, last))
-    check_answer(conditions, answer, steps_of)
-    for at_ends in itertools.product(*ends):
-        if are_met(conditions, dict(zip(answer, at_ends, strict=True))):
-            raise ValueError(f"the condition is met at ends of the sliders, {at_ends}")
+    check_answer(conditions, answer, ends)
     # `control` parses the same fields as the macro for a slider outside of a dare.
     controls = [control(" | ".join(slider), steps_of) for slider in sliders]
     return BOX.format(
-        condition=escape("; ".join(condition.comparison for condition in conditions)),
+        condition=escape("; ".join(" ".join(condition.parts) for condition in conditions)),
         task=in_html(task),
         sliders="\n".join(controls),
         goal=goal(conditions, steps_of),
@@ -126,43 +117,38 @@ def parse_condition(text: str) -> Condition:
     """Parse a condition, such as `its share, self_attention.weights[0,1] > 0.9`."""
     match = CONDITION.fullmatch(text)
     if not match:
-        raise ValueError(f"condition is {text!r}; expected name, example.step[0] > 0.5")
-    condition = Condition(**match.groupdict())
-    has_two_references = len(condition.references) == 2
-    if bool(condition.right_name) != has_two_references:
         raise ValueError(
-            f"condition is {text!r}; expected a name after a second number of an example, and only "
-            "there"
+            f"condition is {text!r}; expected name, a.step[0] > 0.5 or > a.step[1], name"
         )
+    condition = Condition(match["name"], match["comparison"].split(), match["right_name"])
+    check_names(condition.name, condition.references[0])
     return condition
 
 
 def check_task(task: str, conditions: list[Condition]) -> None:
-    """Check that a task names what its conditions compare, and the numbers that it asks for."""
-    for condition in conditions:
-        check_names(condition.name, condition.references[0])
+    """Check that a task names what its condition compares, and the numbers that it asks for."""
     if len(conditions) == 1:
         check_names(task, conditions[0].references[0])
-    wanted = [(c.signs[-1], c.sides[-1]) for c in conditions]
+    wanted = [" ".join(condition.parts[-2:]) for condition in conditions]
     for bound, number in BOUND.findall(task):
-        if (BOUNDS[bound.lower()], number) not in wanted:
-            raise ValueError(
-                f"task asks for {bound.lower()} {number}, its condition for "
-                + ", ".join(" ".join(pair) for pair in wanted)
-            )
+        if f"{BOUNDS[bound.lower()]} {number}" not in wanted:
+            asked = f"{bound.lower()} {number}"
+            raise ValueError(f"task asks for {asked}, its condition for {', '.join(wanted)}")
 
 
 def check_answer(
-    conditions: list[Condition], answer: Mapping[str, float], steps_of: StepsOf
+    conditions: list[Condition], answer: Mapping[str, float], ends: list[tuple[float, float]]
 ) -> None:
-    if all(c.is_met(lambda reference: number_at(reference, steps_of)) for c in conditions):
+    if are_met(conditions, {}):
         raise ValueError("the condition is met before anything is changed")
     if not are_met(conditions, answer):
         raise ValueError("the answer does not meet the condition")
+    for numbers in itertools.product(*ends):
+        if are_met(conditions, dict(zip(answer, numbers, strict=True))):
+            raise ValueError(f"the condition is met at ends of the sliders, {numbers}")
 
 
 def are_met(conditions: list[Condition], edits: Mapping[str, float]) -> bool:
-    """Whether all conditions are met if the inputs have these numbers."""
     literals = edited_literals(edits)
 
     def read_number(reference: str) -> float:
@@ -198,22 +184,19 @@ def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[f
 
 
 def goal(conditions: list[Condition], steps_of: StepsOf) -> str:
-    wanted = " and ".join(
-        f"{in_html(condition.name)} {in_html(bounds(condition))}" for condition in conditions
-    )
+    wanted = []
+    for name, (left, *_, sign, right), right_name in conditions:
+        _, above_or_below = SIGNS[sign]
+        bounds = f"{above_or_below} {right_name or right}"
+        if NUMBER.fullmatch(left):
+            bounds = f"between {left} and {right}"
+        wanted.append(in_html(f"{name} {bounds}"))
     current_numbers = ", ".join(
         format_inline(look_up_array(reference, steps_of), reference)
         for condition in conditions
         for reference in condition.references
     )
-    return f"Wanted: {wanted}. Now: {current_numbers}."
-
-
-def bounds(condition: Condition) -> str:
-    if len(condition.signs) == 2:
-        return f"between {condition.sides[0]} and {condition.sides[2]}"
-    _, above_or_below = SIGNS[condition.signs[0]]
-    return f"{above_or_below} {condition.right_name or condition.sides[1]}"
+    return f"Wanted: {' and '.join(wanted)}. Now: {current_numbers}."
 
 
 def in_html(text: str) -> str:

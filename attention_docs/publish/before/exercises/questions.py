@@ -3,6 +3,8 @@ r"""Questions whose answers the page checks: `\ask{example.step[0,1] | name of t
 If the reference is to a number, the reader types it into a field. If it is to a row of numbers with
 words, the reader chooses a word, and the word of the largest number is right. The page's script
 compares the answer with what the page computes. Without scripts the question has no field.
+
+A fourth field can name wrong numbers, `example.step[1]: the weight without the root; …`.
 """
 
 import re
@@ -14,7 +16,7 @@ from attention_docs.publish.before.claims import check_names
 from attention_docs.publish.before.values import split_fields
 
 BOX = """\
-<div class="ask hands-on" data-ask="{reference}" data-hint="{hint}" data-search-exclude>
+<div class="ask hands-on" data-ask="{reference}" data-hint="{hint}"{mistakes} data-search-exclude>
 <label for="{id}">{label}</label>
 {field}
 <button type="button" aria-label="Check: {label}">Check</button>
@@ -39,9 +41,8 @@ data-search-exclude>
     <p role="status"></p>
     </div>
     """
-    reference, label, hint = split_fields(
-        argument, "example.step[index]", "name of the answer", "hint"
-    )
+    names = ["example.step[index]", "name of the answer", "hint", "mistakes"]
+    reference, label, hint, *mistakes = split_fields(argument, *names[: argument.count("|") + 1])
     answer = look_up_array(reference, steps_of)
     check_names(label, reference)
     words = look_up_labels(reference)  # for each axis of the answer, so none for a number
@@ -49,11 +50,15 @@ data-search-exclude>
         raise ValueError(
             f"{reference} has shape {answer.shape}; expected a number, or a row with LABELS"
         )
+    for mistake in re.findall(r"(\S+): ", "".join(mistakes)):
+        if look_up_array(mistake, steps_of) == answer:
+            raise ValueError(f"{mistake} is no mistake, but the answer")
     html_id = "ask-" + NOT_IN_ID.sub("-", reference).strip("-")
     return BOX.format(
         reference=reference.replace(" ", ""),
         label=escape(label),
         hint=escape(hint),
+        mistakes="".join(f' data-mistakes="{escape(text)}"' for text in mistakes),
         id=html_id,
         field=choice(words[0], html_id) if words else FIELD.format(id=html_id),
     )

@@ -7,6 +7,8 @@ import { parse } from "./edit/entries.js";
  * @typedef {object} Verdict
  * @property {boolean | null} isRight null if there is no complete answer yet
  * @property {string} message
+ * @property {boolean} [namesMistake] whether the message says what went wrong
+ * @typedef {{number: number, name: string}} Mistake a wrong answer, and what it is
  */
 
 // The fewest decimals to which an answer is judged, unless it is a whole number.
@@ -14,18 +16,28 @@ const LEAST_DECIMALS = 2;
 // An allowance for floating-point rounding, far smaller than any decimal that a reader types.
 const ROUNDING_ERROR = 1e-9;
 
-/** Judge a number to as many decimals as the reader typed. @param {string} text @param {number} expected */
-export const judgeNumber = (text, expected) => {
-  const { value, problem } = parse(text, "float64");
-  if (value === null) return { isRight: null, message: problem };
-  if (Object.is(value, expected)) return { isRight: true, message: "Right." };
-  const decimals = decimalsOf(text);
-  const tolerance = (isWhole(expected) ? 0 : 10 ** -decimals / 2) + ROUNDING_ERROR;
-  const difference = value - expected;
-  if (!(Math.abs(difference) <= tolerance))
-    return { isRight: false, message: `Wrong: too ${difference > 0 ? "large" : "small"}.` };
-  if (isWhole(expected) || decimals >= LEAST_DECIMALS) return { isRight: true, message: "Right." };
-  return { isRight: null, message: "Right so far. Give at least two decimals." };
+/**
+ * Judge a number to as many decimals as the reader typed.
+ *
+ * @param {string} text may have a decimal comma @param {number} expected @param {Mistake[]} [mistakes] @returns {Verdict}
+ */
+export const judgeNumber = (text, expected, mistakes = []) => {
+  const typed = text.replace(",", ".");
+  const { value } = parse(typed, "float64");
+  if (value === null) return { isRight: null, message: "Type a number with a decimal point." };
+  const decimals = decimalsOf(typed);
+  /** @param {number} number @param {number} [tolerance] */
+  const isNear = (number, tolerance = 0) =>
+    Object.is(value, number) || Math.abs(value - number) <= (isWhole(number) ? 0 : tolerance) + ROUNDING_ERROR;
+  const half = 10 ** -decimals / 2;
+  if (isNear(expected) || (decimals >= LEAST_DECIMALS && isNear(expected, half))) return { isRight: true, message: "Right." };
+  if (isNear(expected, half)) return { isRight: null, message: "Right so far. Give at least two decimals." };
+  const cut = Math.trunc(expected * 10 ** decimals) / 10 ** decimals;
+  if (decimals >= LEAST_DECIMALS && !isWhole(expected) && isNear(cut))
+    return { isRight: true, message: `Right, but cut, not rounded: ${expected.toFixed(decimals)}.` };
+  const mistake = mistakes.find(({ number }) => isNear(number, decimals >= LEAST_DECIMALS ? half : 0));
+  if (mistake) return { isRight: false, message: `Wrong: that is ${mistake.name}.`, namesMistake: true };
+  return { isRight: false, message: `Wrong: too ${value > expected ? "large" : "small"}.` };
 };
 
 /**
@@ -40,7 +52,7 @@ export const judgeWord = (chosen, words, numbers) => {
   if (numbers[chosen] === largest) return { isRight: true, message: `Right: “${words[chosen]}” has ${number(largest)}.` };
   return {
     isRight: false,
-    message: `Wrong: “${words[chosen]}” has ${number(numbers[chosen])}, the right word ${number(largest)}.`,
+    message: `Wrong: “${words[chosen]}” has ${number(numbers[chosen])}, the right answer ${number(largest)}.`,
   };
 };
 

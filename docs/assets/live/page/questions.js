@@ -13,15 +13,19 @@ export const check = async (box) => {
   const reference = box.dataset.ask ?? "";
   const example = await load(exampleOf(reference));
   if (!example) return say(box, { isRight: null, message: LOAD_ERROR });
-  const verdict = judge(box, numbersAt(example, reference));
-  const hint = verdict.isRight === false ? ` ${box.dataset.hint}` : "";
+  const mistakes = [...(box.dataset.mistakes ?? "").matchAll(/(\S+?): ([^;]+)/g)].map(([, wrong, name]) => ({
+    number: numbersAt(example, wrong)[0],
+    name,
+  }));
+  const verdict = judge(box, numbersAt(example, reference), mistakes);
+  const hint = verdict.isRight === false && !verdict.namesMistake ? ` ${box.dataset.hint}` : "";
   say(box, { ...verdict, message: verdict.message + hint });
 };
 
-/** @param {HTMLElement} box @param {number[]} numbers @returns {import("./answers.js").Verdict} */
-const judge = (box, numbers) => {
+/** @param {HTMLElement} box @param {number[]} numbers @param {import("./answers.js").Mistake[]} mistakes @returns {import("./answers.js").Verdict} */
+const judge = (box, numbers, mistakes) => {
   const field = /** @type {HTMLInputElement | HTMLSelectElement} */ (box.querySelector("input, select"));
-  if (field instanceof HTMLInputElement) return judgeNumber(field.value, numbers[0]);
+  if (field instanceof HTMLInputElement) return judgeNumber(field.value, numbers[0], mistakes);
   const [, ...words] = [...field.options].map(({ text }) => text);
   return judgeWord(field.selectedIndex - 1, words, numbers);
 };
