@@ -5,9 +5,9 @@ import json
 import pytest
 
 import attention_docs
-from attention_docs.publish.before.contents import contents, overview
+from attention_docs.publish.before.contents import WORDS_PER_MINUTE, contents, overview
 from attention_docs.publish.page_files import PageFile
-from tests.conftest import assert_raises
+from tests.conftest import ROOT, assert_raises
 
 NOTEBOOK = {
     "metadata": {"description": "Run it."},
@@ -106,3 +106,8 @@ def test_overview_requires_docstrings(monkeypatch):
     monkeypatch.setattr(attention_docs.show, "__doc__", None)
     with pytest.raises(LookupError, match=r"^'attention_docs\.show' has no docstring$"):
         overview("Names", NAV, PAGE_FILES, "deep/one.md")
+
+
+def test_reading_order_states_the_reading_rate():
+    reading_order = (ROOT / "docs" / "reading_order.md").read_text(encoding="utf-8")
+    assert rf"\number{{{WORDS_PER_MINUTE}}} words a minute" in reading_order
