@@ -8,7 +8,7 @@
   probabilities for each.
 - Ablations: `fly` and `sail` are the probabilities of these words after each of the two sentences,
   which are the rows. The first column is the complete model; every other column leaves out one of
-  `PARTS`. `right` counts, over the ten rows of both sentences, how often the right word has the
+  `WITHOUT`. `right` counts, over the ten rows of both sentences, how often the right word has the
   largest probability; a tie does not count. `with_head_1` and `without_head_1` are the last rows of
   both sentences in the complete model and without head 1.
 
@@ -65,7 +65,8 @@ from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples import course_heads
 from attention_docs.examples import course_sentence as course
-from attention_docs.examples.course_block import block, feed_forward, layer_norm
+from attention_docs.examples.course_ablation import PARTS, SENTENCES, switched_model
+from attention_docs.examples.course_block import block
 from attention_docs.softmax import softmax
 
 TITLE = "The next token, and the one after it"
@@ -73,22 +74,12 @@ SOURCE = "our own example"
 
 FLY_WITH_POSITION = [1, 0, 1, 0, 0, -0.8432, 0.5376]  # the word, with the clock hand of position 6
 TEMPERATURES = [0.5, 1, 2]
-PARTS = [
-    "positions",
-    "scale",
-    "mask",
-    "head 1",
-    "head 2",
-    "first residual sum",
-    "first norm",
-    "feed-forward network",
-    "second norm",
-    "both norms",
-]
+# What each incomplete model lacks.
+LEFT_OUT = [[part] for part in PARTS] + [["first norm", "second norm"]]
+WITHOUT = [*PARTS, "both norms"]
 NEXT_WORDS = [*course.WORDS[1:], "fly"]
 NEXT_WORDS_SWAPPED = [*course.SWAPPED[1:], "sail"]
 FLY, SAIL = course.VOCABULARY.index("fly"), course.VOCABULARY.index("sail")
-SENTENCES = ["birds pass boats", "boats pass birds"]
 LABELS = {
     "output": (course.WORDS, course.FEATURES),
     "logits probabilities": (course.WORDS, course.VOCABULARY),
@@ -97,9 +88,9 @@ LABELS = {
     "fly_with_position": (course.FEATURES,),
     "appended": (course.VOCABULARY,),
     "tempered": ([f"temperature {t}" for t in TEMPERATURES], course.VOCABULARY),
-    "fly sail log_odds": (SENTENCES, ["nothing", *PARTS]),
+    "fly sail log_odds": (SENTENCES, ["nothing", *WITHOUT]),
     "with_head_1 without_head_1": (SENTENCES, course.VOCABULARY),
-    "right": (["nothing", *PARTS],),
+    "right": (["nothing", *WITHOUT],),
 }
 
 
@@ -112,7 +103,7 @@ class Prediction(NamedTuple):
 
 
 def steps(xp=numpy):
-    """Predict the next words, append "fly" and predict again, and predict without each of PARTS.
+    """Predict the next words, append "fly" and predict again, and predict without each of WITHOUT.
 
     `appended` and `next_but_one` are the probabilities and the index of the word after "fly".
     """
@@ -132,7 +123,7 @@ def steps(xp=numpy):
     temperatures = xp.asarray(TEMPERATURES, dtype=xp.float64)
     x = course.given_matrices(xp)["X"]
     sentences = xp.stack([x, course.swap_nouns(xp, x)])
-    ablated = xp.stack([ablate(xp, sentences, part) for part in (None, *PARTS)], axis=1)
+    ablated = ablate(xp, sentences[:, None, :, :], [[], *LEFT_OUT])
     return {
         "output": prediction.block_output,
         "logits": course.round_off(xp, prediction.logits),
@@ -151,7 +142,7 @@ def steps(xp=numpy):
 
 
 def ablation_steps(xp, ablated):
-    """Return what the model predicts after both sentences, complete and without each of PARTS.
+    """Return what the model predicts after both sentences, complete and without each of WITHOUT.
 
     The axes of `ablated` are the sentence, the part left out, the word and the next word.
     """
@@ -164,22 +155,19 @@ def ablation_steps(xp, ablated):
         "sail": sail,
         "log_odds": course.round_off(xp, xp.log(fly / sail)),
         "with_head_1": after_they[:, 0, :],
-        "without_head_1": after_they[:, 1 + PARTS.index("head 1"), :],
+        "without_head_1": after_they[:, 1 + WITHOUT.index("head 1"), :],
         "right": count_correct(xp, ablated[0, :, :, :], next_words)
         + count_correct(xp, ablated[1, :, :, :], next_words_swapped),
     }
 
 
-def multi_head_output(xp, with_positions, heads=(1, 2), is_causal=True, scale=None):
-    """Return the sum of the outputs of these heads, each projected by its `W_O`.
-
-    The scale is 1 / sqrt(d_k) if it is None.
-    """
+def multi_head_output(xp, with_positions):
+    """Return the sum of the outputs of both heads, each projected by its `W_O`."""
     matrices = course.given_matrices(xp)
     total = xp.zeros_like(with_positions)
-    for head in heads:
+    for head in (1, 2):
         q, k, v = course.project(matrices, with_positions, head)
-        output = attention_steps(q, k, v, is_causal=is_causal, scale=scale).output
+        output = attention_steps(q, k, v, is_causal=True).output
         total = total + output @ matrices[f"W_O_{head}"]
     return total
 
@@ -191,21 +179,18 @@ def predict(xp, with_positions, attention_output):
     return Prediction(block_output, logits, softmax(logits))
 
 
-def ablate(xp, x, part):
-    """Return the probabilities of the model without one of `PARTS`; complete if `part` is None."""
-    matrices = course.given_matrices(xp)
-    rows = x if part == "positions" else x + matrices["E"]
-    heads = [i for i in (1, 2) if part != f"head {i}"]
-    scale = 1 if part == "scale" else None
-    attention = multi_head_output(xp, rows, heads, is_causal=part != "mask", scale=scale)
-    summed = attention if part == "first residual sum" else rows + attention
-    normed = summed if part in ("first norm", "both norms") else layer_norm(xp, summed)
-    if part == "feed-forward network":
-        summed_again = normed
-    else:
-        summed_again = normed + feed_forward(xp, normed).output
-    output = summed_again if part in ("second norm", "both norms") else layer_norm(xp, summed_again)
-    return softmax(output @ matrices["W_vocabulary"])
+def ablate(xp, x, models):
+    """Return the probabilities of models without some parts, (..., models, n, 9).
+
+    Args:
+        x: words, (..., 1, n, 7).
+        models: the parts that each model lacks.
+    """
+    switches = [
+        xp.asarray([[[float(part not in parts)]] for parts in models], dtype=xp.float64)
+        for part in PARTS
+    ]
+    return switched_model(xp, x, switches).probabilities
 
 
 def count_correct(xp, probabilities, right_words):

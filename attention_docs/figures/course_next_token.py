@@ -4,8 +4,8 @@ from attention_docs.examples.course_sentence import FEATURES, THEY, VOCABULARY, 
 from attention_docs.figures import course_sentence as course
 from attention_docs.figures.registry import claim, labels_of_largest, site_figure
 from attention_docs.figures.steps_of_attention import matrices_figure
-from attention_docs.lookup import StepsOf
-from attention_docs.render.figures import Html, heatmap
+from attention_docs.lookup import StepsOf, words_of
+from attention_docs.render.figures import Html, bars, beside, heatmap
 
 
 @site_figure
@@ -31,6 +31,19 @@ def course_endings(steps_of: StepsOf) -> Html:
         role="output",
         scale="sequential",
     )
+
+
+@site_figure
+def course_ablation(steps_of: StepsOf) -> Html:
+    r"""The probabilities of *fly*, *sail* and the full stop after both sentences, with the parts
+    that are switched on."""
+    endings = steps_of("course_ablation")["endings"]
+    sentences, words = words_of(endings)
+    panels = [
+        bars.bars_panel(f"{sentence} …", row, words, "output")
+        for sentence, row in zip(sentences, endings, strict=True)
+    ]
+    return beside(panels, "The endings of both sentences")
 
 
 @site_figure

@@ -55,6 +55,9 @@ BAR_ROW_HEIGHT, BAR_MARGIN = 18, 3
 TO_NEXT_WORD = "times <i>W</i><sub>vocabulary</sub>, softmax"
 
 
+AFTER_QUERIES_AND_KEYS = "queries with keys, mask, softmax"
+
+
 class Stage(NamedTuple):
     """Matrices on the way from the words to the next word, and what leads to them.
 
@@ -125,7 +128,7 @@ def attention_stages(
                 {SCORES_SYMBOLS[name] + head: step},
             ),
         ]
-    to_weights = "softmax of each row" if scores else "queries with keys, mask, softmax"
+    to_weights = "softmax of each row" if scores else AFTER_QUERIES_AND_KEYS
     symbol = f"H{head}" if head else "O"
     matrices, name = {symbol: output}, f"output {symbol}"
     if projections:
@@ -133,7 +136,7 @@ def attention_stages(
         matrices, name = {values: projections.format("V")} | matrices, f"values {values}, {name}"
     return (
         *stages,
-        Stage("weights", to_weights, f"weights A{head}{of_head}", {f"A{head}": weights}),
+        weights_stage(weights, head, to_weights),
         Stage("output", "average of the values", name, matrices),
     )
 
@@ -143,6 +146,15 @@ def one_head(
 ) -> SidePanel:
     """Return the panel of a page with one head."""
     return SidePanel("weights", (words, *attention_stages(projections, scores, weights, output)))
+
+
+def weights_stage(step: str, head: str, operation: str = AFTER_QUERIES_AND_KEYS) -> Stage:
+    return Stage("weights", operation, f"weights A{head}{OF_HEAD[head]}", {f"A{head}": step})
+
+
+def joined_stage(step: str) -> Stage:
+    operation = "H₁ and H₂ side by side, times <i>W</i><sub>O</sub>"
+    return Stage("joined", operation, "output O of the heads", {"O": step})
 
 
 def block_stage(step: str) -> Stage:
@@ -157,12 +169,7 @@ HEAD_2 = attention_stages("", {}, "course_heads.weights_2", "course_heads.head_2
 HEADS = (WORDS_WITH_POSITIONS, *attention_stages("course_model.{}", {}, *HEAD_1), *HEAD_2)
 WHOLE_BLOCK = (
     *HEADS,
-    Stage(
-        "joined",
-        "H₁ and H₂ side by side, times <i>W</i><sub>O</sub>",
-        "output O of the heads",
-        {"O": "course_heads.output"},
-    ),
+    joined_stage("course_heads.output"),
     block_stage("course_block.output"),
 )
 NEXT_WORD = f"course_next_token.probabilities[{THEY}]"
@@ -173,7 +180,14 @@ FORMULA = one_head(
     "course_formula.weights",
     "course_formula.output",
 )
-NEXT_TOKEN = SidePanel("next", WHOLE_BLOCK, NEXT_WORD, ("weights", "output"))
+# With the switches of the page for the parts of the model.
+SWITCHED = (
+    words_stage("course_ablation.with_positions"),
+    weights_stage("course_ablation.weights_1", "₁"),
+    weights_stage("course_ablation.weights_2", "₂"),
+    joined_stage("course_ablation.output"),
+    block_stage("course_ablation.block_output"),
+)
 SIDE_PANELS = {
     "projections": one_head(
         words_stage("course_projections.X", "X"),
@@ -204,9 +218,9 @@ SIDE_PANELS = {
         folded_keys=("words", "projections", "scores"),
     ),
     "block": SidePanel("block", WHOLE_BLOCK, folded_keys=("weights", "output")),
-    "next_token": NEXT_TOKEN,
+    "next_token": SidePanel("next", SWITCHED, f"course_ablation.probabilities[{THEY}]"),
     "learned": SidePanel("weights", HEADS, NEXT_WORD, ("words",), "the rest of the model", True),
-    "writing": NEXT_TOKEN._replace(has_switch=True),
+    "writing": SidePanel("next", WHOLE_BLOCK, NEXT_WORD, ("weights", "output"), has_switch=True),
 }
 
 

@@ -11,6 +11,7 @@
     ["[data-control=cells]", urlOf("cells.js")],
     ["[data-control=arrow]", urlOf("arrow.js")],
     ["[data-control=training]", urlOf("training.js")],
+    ["[data-control=writing]", urlOf("writing.js")],
     [".player", urlOf("player.js")],
     [".all-heads", urlOf("heads.js")],
   ]);

@@ -25,6 +25,6 @@ def test_every_matrix_of_the_course_has_words_at_rows_and_columns(name):
 
 @pytest.mark.parametrize("name", EXAMPLES_OF_COURSE)
 def test_matrices_of_course_fit_on_its_pages(name):
-    shown_in_halves_or_as_figures = ("W_O", "W_vocabulary", "gradient")
+    shown_in_halves_or_as_figures = ("W_O", "W_vocabulary", "gradient", "probabilities")
     for step, array in STEPS(name).items():
         assert array.size <= 45 or step in shown_in_halves_or_as_figures, step

@@ -98,7 +98,7 @@ def used_rules(style: str, names: set[str]) -> str:
     """
     used = ""
     for selectors, body in rules(COMMENT.sub("", style)):
-        if selectors.lstrip().startswith(("@media", "@supports")):
+        if selectors.lstrip().startswith(("@container", "@media", "@supports")):
             body = used_rules(body, names)
         else:
             # A rule that restyles all elements is slow, and the site has a narrower one instead.

@@ -66,6 +66,9 @@ data-input="{reference}" data-number="{number:g}" data-example="{example}" data-
 <svg viewBox="0 0 {count} 100" preserveAspectRatio="none" aria-hidden="true"><path/></svg>
 <p role="status"></p>
 </div>"""
+SWITCH = """\
+<label class="control check" data-search-exclude><input type="checkbox" data-control="slider" \
+data-input="{reference}" data-stops="0 1"{checked}> {name}</label>"""
 CHOICE = '<button type="button" data-cells="{cells}">{name}</button>'
 CELL = (
     '<td><button type="button" aria-pressed="{pressed}" aria-label="{query} sees {key}"{later}'
@@ -82,7 +85,8 @@ def control(argument: str, steps_of: StepsOf) -> str:
     Args:
         argument: a reference, a name and a choice, separated by `|`. For a number of an input, or
             a row of two, the choice is what they can be: `1, 2, 4` or `0.5 to 4 by 0.25`. For a
-            mask, it is the names of masks; for a number of a repeatable example, `200 steps`.
+            mask, it is the names of masks; for a number of a repeatable example, `200 steps`; for a
+            number that is 0 or 1, `off, on`.
 
     >>> from attention_docs import examples
     >>> print(control("self_attention.X[0,1] | entry of X | -1 to 1 by 1", examples.steps))
@@ -119,6 +123,9 @@ data-stops="-1 0 1" min="0" max="2" value="1" aria-valuetext="0"></label>
             example=example,
             count=iterations[1],
         )
+    if choice == "off, on":
+        checked = " checked" if value else ""
+        return SWITCH.format(reference=reference, name=escape(name), checked=checked)
     if value.ndim:
         return arrow_html(reference, name, value, parse_stops(choice))
     return slider_html(reference, name, value, parse_stops(choice))

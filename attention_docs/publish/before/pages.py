@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from attention_docs import examples
+from attention_docs.figures.course_writing import written_sentence
 from attention_docs.figures.real_model import sentence_scripts
 from attention_docs.figures.sentence import sentences
 from attention_docs.figures.side_panel import side_panel
@@ -170,7 +171,7 @@ class MarkdownConverter:
         """Return macros that print short numbers on the pages of the course, except in its code."""
         if not contents.progress(COURSE, self.nav, page_file.path):
             return macros
-        return values.with_short_numbers(macros) | {"example": macros["example"]}
+        return {**values.with_short_numbers(macros), "example": macros["example"]}
 
     def with_progress(self, path: str, markdown: str) -> str:
         """Add “Course, page 2 of 10” below the title of a page of the course.
@@ -206,6 +207,8 @@ class MarkdownConverter:
             "panel": lambda name, _: side_panel(name, steps, add_insert),
             # Both sentences of the course in large words, with the shares of each word:
             "sentences": lambda _, __: sentences(steps, add_insert),
+            # A sentence that the learned model writes:
+            "writing": lambda _, __: written_sentence(steps, add_insert),
             # The pages of a section of `nav`:
             "contents": lambda title, _: contents.contents(title, *navigation),
             # The same with the time it takes to read each page:

@@ -117,3 +117,33 @@ def test_sliders_of_a_box_have_one_length_and_a_mark_at_their_own_number(open_pa
     assert len({(left, length) for left, length, _ in sliders}) == 1
     assert sliders[0][1] >= 200
     assert max(abs(error) for *_, error in sliders) < 0.01
+
+
+def test_switch_leaves_a_part_of_the_model_out_and_follows_undo(open_page):
+    visit = open_page("course/next_token")
+    switch = visit.page.get_by_label("head 1", exact=True)
+    endings = visit.page.locator('[data-val="course_ablation.endings"] text')
+    before = endings.all_text_contents()
+    switch.uncheck()
+    expect(endings).to_have_text(["0.50", "0.50", "≈0"] * 2)
+    expect(visit.page.locator(".next text").filter(has_text="0.50")).to_have_count(2)
+    visit.page.keyboard.press("Control+z")
+    expect(endings).to_have_text(before)
+    expect(switch).to_be_checked()
+
+
+def test_write_button_draws_a_sentence_word_by_word(open_page):
+    visit = open_page("course/writing")
+    visit.page.emulate_media(reduced_motion="reduce")
+    words = visit.page.locator(".writing [data-words]")
+    assert words.all_inner_texts() == ["follow", "snakes", "because", "they", "fly"]
+    # With this draw each word is the first whose piece ends beyond the middle of the line.
+    visit.page.evaluate("Math.random = () => 0.5")
+    visit.page.get_by_role("button", name="Write").click()
+    visit.wait_until("location.hash.includes('draws%5B4%5D=0.5')")
+    expect(words).to_have_text(["lead", "snakes", "because", "they", "fly"])
+    # The last slider is the temperature's.
+    needle = visit.page.get_by_label("draw of word 2")
+    needle.press("Home")
+    expect(words.first).not_to_have_text("lead")
+    assert needle.get_attribute("aria-valuetext") == "0"

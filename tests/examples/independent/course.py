@@ -1,6 +1,5 @@
 """The course, in slow loops."""
 
-import itertools
 import math
 import statistics
 
@@ -326,7 +325,7 @@ def argmax(row):
     return row.index(max(row))
 
 
-@independent("course_next_token", LOOPS)
+@independent("course_next_token", LOOPS, atol=1e-15, fixed=["SWITCHES"])
 def course_next_token(literals):
     rows = add_positions(literals)
     output = block(literals, rows)
@@ -354,22 +353,21 @@ def course_next_token(literals):
     }
 
 
-@independent("course_writing", LOOPS)
-def course_writing(literals):
-    vectors = [*(row[:5] for row in literals["X"]), *literals["ADDED"]]
-    rows, computed = add_positions(literals), {"probabilities": [], "cumulative": [], "written": []}
-    for number in literals["DRAWS"]:
-        described = block(literals, rows)
-        logits = loops.matmul(described, literals["W_VOCABULARY"])[-1]
-        row = loops.softmax_row([z / literals["TEMPERATURE"][0] for z in logits])
-        cumulative = list(itertools.accumulate(row))[:-1]
-        word = sum(up_to <= number for up_to in cumulative)
-        computed["probabilities"].append(row)
-        computed["cumulative"].append(cumulative)
-        computed["written"].append([int(i == word) for i in range(len(row))])
-        rows = [*rows, [*vectors[word], *literals["CLOCK"]]]
-    columns = {step: list(zip(*rows, strict=True)) for step, rows in computed.items()}
-    return {**columns, "appended": rows[-2]}
+@independent("course_ablation", LOOPS, fixed=["SWITCHES"])
+def course_ablation(literals):
+    rows = add_positions(literals)
+    other = add(swap_nouns(literals["X"]), literals["E"])
+    output = block(literals, rows)
+    words = [literals["VOCABULARY"].index(word) for word in literals["ENDINGS"]]
+    last_rows = [probabilities(literals, block(literals, x))[THEY] for x in (rows, other)]
+    return {
+        "with_positions": rows,
+        **{f"weights_{i}": head(literals, i, rows)["weights"] for i in (1, 2)},
+        "output": multi_head_output(literals, rows),
+        "block_output": output,
+        "probabilities": probabilities(literals, output),
+        "endings": [[row[word] for word in words] for row in last_rows],
+    }
 
 
 def probabilities_without(literals, component, words=None):
@@ -393,17 +391,17 @@ def ablations(literals):
     fly, sail = words.index("fly"), words.index("sail")
     following = {False: [1, 2, 3, 4, fly], True: [1, 0, 3, 4, sail]}
     computed = {"fly": [], "sail": [], "with_head_1": [], "without_head_1": []}
-    counts = [0] * (1 + len(literals["PARTS"]))
+    counts = [0] * (1 + len(literals["WITHOUT"]))
     for is_swapped, sentence in ((False, x), (True, swap_nouns(x))):
         rows = [
             probabilities_without(literals, component, sentence)
-            for component in (None, *literals["PARTS"])
+            for component in (None, *literals["WITHOUT"])
         ]
         last = [row[THEY] for row in rows]
         computed["fly"].append([row[fly] for row in last])
         computed["sail"].append([row[sail] for row in last])
         computed["with_head_1"].append(last[0])
-        computed["without_head_1"].append(last[1 + literals["PARTS"].index("head 1")])
+        computed["without_head_1"].append(last[1 + literals["WITHOUT"].index("head 1")])
         for component, sentence_rows in enumerate(rows):
             for row, word in zip(sentence_rows, following[is_swapped], strict=True):
                 rivals = [p for index, p in enumerate(row) if index != word]

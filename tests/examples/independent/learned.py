@@ -1,8 +1,10 @@
 """The learned model of the course: what was trained, evaluated in slow loops."""
 
+import itertools
 import math
 import statistics
 
+import numpy as np
 from numpy.random import RandomState
 
 from tests import loops
@@ -140,4 +142,29 @@ def before_training(literals):
         "loss": loss(matrices, words, learned),
         **{f"weights_{i}": attention_weights(matrices, i, words, SENTENCE) for i in (1, 2)},
         "reasons": [after_they[words.index(reason)] for reason in literals["REASONS"]],
+    }
+
+
+@independent("course_writing", LOOPS)
+def writing(literals):
+    words, *_ = vocabulary_and_sentences(literals)
+    learned = trained.checkpoints_of_course(literals["SEED"])[-1]
+    matrices = {name: np.round(matrix, 3).tolist() for name, matrix in learned.items()}
+    sentence = ["birds"]
+    computed = {"probabilities": [], "written": [], "piece": []}
+    for number in literals["DRAWS"]:
+        # What follows the sentence is hidden, so it does not matter.
+        rows = embed(matrices, words, [*sentence, *["they"] * 4][:5])
+        logits = loops.matmul(course.block(matrices, rows), matrices["W_VOCABULARY"])
+        tempered = [z / literals["TEMPERATURE"][0] for z in logits[len(sentence) - 1]]
+        row = loops.softmax_row(tempered)
+        ends = [0.0, *itertools.accumulate(row)]
+        word = sum(end <= number for end in ends[1:-1])
+        computed["probabilities"].append(row)
+        computed["written"].append(word)
+        computed["piece"].append(ends[word : word + 2])
+        sentence.append(words[word])
+    return {
+        "written": computed["written"],
+        **{name: list(zip(*computed[name], strict=True)) for name in ("probabilities", "piece")},
     }

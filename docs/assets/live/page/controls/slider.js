@@ -1,4 +1,4 @@
-// Sliders: native range inputs whose positions stand for the numbers in `data-stops`.
+// Sliders: native range inputs whose positions stand for the numbers in `data-stops`, or checkboxes with two numbers.
 
 import { connectEach, editInput } from "../site.js";
 
@@ -10,7 +10,8 @@ const moveTo = (slider, number) => {
   const distances = stopsOf(slider).map((stop) => Math.abs(Number(stop) - number));
   const nearest = distances.indexOf(Math.min(...distances));
   // A number that was typed may lie between two stops.
-  if (nearest >= 0 && distances[nearest] < distances[Number(slider.value)]) slider.value = String(nearest);
+  if (slider.type === "checkbox") slider.checked = nearest === 1;
+  else if (nearest >= 0 && distances[nearest] < distances[Number(slider.value)]) slider.value = String(nearest);
   slider.setAttribute("aria-valuetext", String(number));
 };
 
@@ -27,7 +28,8 @@ const showPanel = (slider) => {
 /** Let a slider edit its input, and follow it. @param {HTMLInputElement} slider */
 const connect = (slider) => {
   slider.oninput = () => {
-    const number = Number(stopsOf(slider)[Number(slider.value)]);
+    const position = slider.type === "checkbox" ? Number(slider.checked) : Number(slider.value);
+    const number = Number(stopsOf(slider)[position]);
     slider.setAttribute("aria-valuetext", String(number));
     showPanel(slider);
     editInput(slider, [number]);

@@ -61,7 +61,8 @@ const writeNumber = (spot, value, dtype, isChanged) => {
   if (spot.querySelector("input")) return;
   const isShort = spot.closest("[data-short]") && dtype !== "bool" && Number.isFinite(value);
   const format = isShort ? short : spot.closest("svg") ? drawn : html;
-  const digits = format(value, dtype);
+  // A number may stand for one of some words.
+  const digits = spot.getAttribute("data-words")?.split(" ")[value] ?? format(value, dtype);
   replace(spot, isChanged, digits);
   /** @type {HTMLElement | null} */ (spot.closest("[style*='--share']"))?.style.setProperty("--share", value.toFixed(4));
   const mathmlNumber = `[data-spoken="${spot.getAttribute("data-val")}"]`;
