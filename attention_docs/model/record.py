@@ -59,6 +59,7 @@ SAMPLING_OPTIONS: dict[str, dict[str, Any] | None] = {
     "top-p 0.9": {"top_p": 0.9},
 }
 NEXT_WORDS = 10  # rows of that table
+WORD, NEIGHBOURS = " cats", 5  # whose embedding is recorded
 
 
 def weights_file() -> Path:
@@ -78,6 +79,7 @@ def record(model: Llama, tokenizer: Tokenizer) -> dict[str, Any]:
     return {
         "sentence": pronoun_head_on_opening(model, tokenizer),
         "sentences": [weights_of_all_heads(model, tokenizer, text) for text in SENTENCES],
+        "embedding": embedding_and_neighbours(model, tokenizer, WORD),
         "strongest": {  # layer, head and score by rank
             kind: {
                 str(rank): [*head, round(float(kind_scores[head]), 4)]
@@ -138,14 +140,40 @@ def pronoun_head_on_opening(model: Llama, tokenizer: Tokenizer) -> dict[str, Any
 
 
 def weights_of_all_heads(model: Llama, tokenizer: Tokenizer, text: str) -> dict[str, Any]:
-    """Return the tokens of a text, and for each layer the packed weights of each head."""
+    """Return the tokens of a text, the packed weights of all heads, and likely next tokens."""
     tokens = tokenizer.encode(text)
     weights = attention_weights(model.run(tokens))  # (layers, h, n, n)
+    probabilities = softmax(model.logits(tokens)[-1].astype(np.float64))
+    likeliest = np.argsort(-probabilities)[:5].tolist()
     return {
         "text": text,
         "tokens": [token_name(tokenizer, token) for token in tokens],
+        "ids": tokens,
         "percent": [list(map(pack_percents, layer_weights)) for layer_weights in weights],
+        "next": {
+            token_name(tokenizer, token): round(float(probabilities[token]), 4)
+            for token in likeliest
+        },
     }
+
+
+def embedding_and_neighbours(model: Llama, tokenizer: Tokenizer, text: str) -> dict[str, Any]:
+    """Return the first numbers of a token's embedding, and the tokens with the largest cosines.
+
+    Tokens that differ only by their case or the space before them count as one.
+    """
+    (token,) = tokenizer.encode(text)
+    embedding = model.embeddings[token]
+    cosines = model.embeddings @ embedding / np.linalg.norm(embedding)
+    cosines /= np.linalg.norm(model.embeddings, axis=-1)  # (vocabulary,)
+    nearest: dict[str, float] = {}
+    for other in np.argsort(-cosines).tolist():
+        nearest.setdefault(token_name(tokenizer, other).lower(), round(float(cosines[other]), 2))
+        if len(nearest) > NEIGHBOURS:
+            break
+    del nearest[text.strip()]
+    row = rounded_list(embedding[:4], 2)
+    return {"token": text.strip(), "id": token, "row": row, "nearest": nearest}
 
 
 def pack_percents(weights: Array) -> str:

@@ -36,6 +36,8 @@ def sizes_of(model):
         "all_heads": len(model.layers) * model.heads,
         "d_k": model.layers[0].W_Q.shape[-1] // model.heads,
         "vocabulary": len(model.embeddings),
+        "width": model.embeddings.shape[-1],
+        "context": model.context,
         # The output matrix is tied to the embeddings, so it is not counted again.
         "parameters": model.embeddings.size + model.output_norm.size + layer_parameters,
     }
