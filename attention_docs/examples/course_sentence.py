@@ -12,9 +12,15 @@ product of the wrong matrices rarely fits.
 The first five features have a meaning each. The last two are zero in every word. There `E` adds the
 hand of a clock, which turns by an angle of the triangle 3-4-5 from each position to the next.
 
+`parameters` counts the numbers that such a model would learn: the given matrices, with a row of X
+for each word of the vocabulary. `E` is not learned, and `W_V` counts once, as both heads share it.
+
 >>> show(computed(steps))
 sizes [5 7 3 4 2 6 8 1 9]
+parameters 309
 """
+
+import math
 
 import numpy
 
@@ -130,7 +136,7 @@ def round_off(xp, array):
 
 
 def steps(xp=numpy):
-    """Return the inputs and weights, and the `sizes` of the model.
+    """Return the inputs and weights, and the `sizes` and `parameters` of the model.
 
     The sizes are n, d_model, d_k, d_v, h, h d_k, h d_v, d_ff and the words of the vocabulary.
     """
@@ -141,4 +147,6 @@ def steps(xp=numpy):
     d_ff = matrices["W_1"].shape[1]
     vocabulary_size = matrices["W_vocabulary"].shape[1]
     sizes = [n, d_model, d_k, d_v, HEADS, HEADS * d_k, HEADS * d_v, d_ff, vocabulary_size]
-    return {**matrices, "sizes": xp.asarray(sizes)}
+    learned = [math.prod(array.shape) for name, array in matrices.items() if name not in ("X", "E")]
+    parameters = vocabulary_size * d_model + sum(learned)
+    return {**matrices, "sizes": xp.asarray(sizes), "parameters": xp.asarray(parameters)}

@@ -9,6 +9,9 @@ step is -rate * gradient.
 "boats pass birds because they sail", which the step was not computed from, before and after the
 same step.
 
+The other steps that begin with `d_` follow the loss of "they" alone back to W_Q of head 1, of which
+`d_W_Q` has the row "refers".
+
 >>> show(computed(steps))
 d_logits 5 x 9
 [[4.1e-05 -0.0310  0.0139 3.4e-06  0.0003 3.4e-06 4.3e-08 1.6e-05 0.0168]
@@ -37,15 +40,25 @@ loss_after 0.2181
 expected -0.0517
 fly [0.7618 0.8108]
 swapped [0.2644 0.2551]
+d_summed [[0.2335 0.8864 -0.0906 -0.3329 -0.4808 -0.1420 -0.0737]]
+d_head_1 [[0.2335 0.8864 -0.0906 -0.3329]]
+d_weights [[1.3534 -0.1812 2.0064 -0.6657 0]]
+d_scaled [[-0.0043 -0.0074 0.0156 -0.0011 -0.0029]]
+d_scores [[-0.0025 -0.0042 0.0090 -0.0006 -0.0017]]
+d_query [[0.0195 -0.0085 -0.0161]]
+d_W_Q [[0.0391 -0.0170 -0.0321]]
 """
 
 import numpy
 
+from attention_docs.backward import attention_backward
 from attention_docs.examples import course_heads
 from attention_docs.examples import course_sentence as course
+from attention_docs.examples.course_block import feed_forward
 from attention_docs.examples.course_next_token import FLY, multi_head_output, predict
 from attention_docs.learning import cross_entropy
 from attention_docs.softmax import softmax
+from attention_docs.transformer_block import norm, norm_backward
 
 TITLE = "One step of training"
 SOURCE = "our own example"
@@ -58,6 +71,7 @@ Y = [
     [0, 0, 0, 0, 0, 1, 0, 0, 0],
 ]
 RATE = [0.5]
+REFERS = course.FEATURES.index("refers")
 EXCHANGED = {"birds": "boats", "boats": "birds", "fly": "sail", "sail": "fly"}
 LABELS = {
     "output": (course.WORDS, course.FEATURES),
@@ -65,6 +79,13 @@ LABELS = {
     "gradient": (course.FEATURES, course.VOCABULARY),
     "column": (course.FEATURES, ["before", "step", "after"]),
     "fly swapped": (["before", "after"],),
+    "d_summed": (["they"], course.FEATURES),
+    "d_head_1": (["they"], course.VALUE_FEATURES),
+    "d_weights d_scaled d_scores": (["they"], course.WORDS),
+    "K": (course.WORDS, course.KEY_FEATURES),
+    "V": (course.WORDS, course.VALUE_FEATURES),
+    "d_query": (["they"], course.KEY_FEATURES),
+    "d_W_Q": (["refers"], course.KEY_FEATURES),
 }
 
 
@@ -98,6 +119,35 @@ def steps(xp=numpy):
         "expected": -rate[0] * xp.sum(gradient**2),
         "fly": xp.stack([softmax(output @ w)[course.THEY, FLY] for w in (w_before, w_after)]),
         "swapped": xp.stack([loss_swapped(xp, y, w) for w in (w_before, w_after)]),
+        **query_gradients(xp, attention, prediction.probabilities - y),
+    }
+
+
+def query_gradients(xp, attention, d_logits):
+    """Follow the loss of "they" alone, of which `d_logits` has the slopes, back to W_Q."""
+    matrices = course.given_matrices(xp)
+    transpose = xp.matrix_transpose
+    they = slice(course.THEY, course.THEY + 1)
+    rows = attention["with_positions"]
+    attended = norm((rows + attention["output"])[they, :])
+    network = feed_forward(xp, attended.rows)
+    output = norm(attended.rows + network.output)
+    d_fed = norm_backward(d_logits[they, :] @ transpose(matrices["W_vocabulary"]), output)
+    d_hidden = xp.where(network.hidden > 0, d_fed @ transpose(matrices["W_2"]), 0 * network.hidden)
+    d_summed = norm_backward(d_fed + d_hidden @ transpose(matrices["W_1"]), attended)
+    d_head_1 = d_summed @ transpose(matrices["W_O_1"])
+    queries, keys, values = course.project(matrices, rows, head=1)
+    gradients = attention_backward(d_head_1, queries[they, :], keys, values)
+    return {
+        "K": keys,
+        "V": values,
+        "d_summed": d_summed,
+        "d_head_1": d_head_1,
+        "d_weights": gradients.weights,
+        "d_scaled": gradients.scaled,
+        "d_scores": gradients.scores,
+        "d_query": gradients.query,
+        "d_W_Q": rows[they, REFERS] * gradients.query,
     }
 
 

@@ -127,7 +127,7 @@ def test_edit_and_scheme_survive_reload_navigation_and_copied_link(open_page):
 
 
 def test_heads_of_another_sentence_are_shown_from_a_file(open_page):
-    visit = open_page("mechanisms/real_model.html")
+    visit = open_page("course/at_full_size.html")
     sentence = load_results("real_model")["sentences"][-1]
     visit.page.get_by_label("sentence").select_option(sentence["text"])
     last_token = sentence["tokens"][-1].strip()

@@ -22,10 +22,10 @@ PAGES = sorted(
 PAGE_OF_EACH_KIND = (
     "",
     "check",  # diagnoses pasted outputs
+    "course/at_full_size",  # shows all heads of a model
     "course/learned",  # trains a model
     "course/mask",  # has a side panel, dares and a mask to click
     "mechanisms/kv_cache",  # the shortest with every kind of content
-    "mechanisms/real_model",  # shows all heads of a model
     "notebooks/self_and_cross_attention",
     "reference/attention",
 )

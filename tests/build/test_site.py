@@ -213,10 +213,10 @@ def test_map_links_to_every_mechanism(site):
 def test_course_page_shows_its_number_and_links_to_the_other_pages_below_its_title(site):
     page = BeautifulSoup(read_page(site, "course/scale"), "html.parser")
     progress = page.select_one(".progress")
-    assert progress.summary.get_text() == "The course, page 4 of 11"
+    assert progress.summary.get_text() == "The course, page 4 of 12"
     assert progress.find_previous_sibling().name == "h1"
     items = page.select(".progress li")
-    assert len(items) == 11
+    assert len(items) == 12
     assert [item.a["href"] for item in items[:2]] == ["../averages/", "../projections/"]
     (page_itself,) = [item for item in items if not item.a]
     title_without_anchor_sign = page.h1.get_text().strip("#¶ \n")

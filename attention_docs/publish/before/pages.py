@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from attention_docs import examples
+from attention_docs.figures.course_at_full_size import sentence_scripts
 from attention_docs.figures.course_writing import written_sentence
-from attention_docs.figures.real_model import sentence_scripts
 from attention_docs.figures.sentence import sentences
 from attention_docs.figures.side_panel import side_panel
 from attention_docs.lookup import CHECK_RESULTS, RESULTS

@@ -6,16 +6,16 @@ from html import unescape
 
 import pytest
 
-from attention_docs.figures import real_model
+from attention_docs.figures import course_at_full_size as heads_figure
 from attention_docs.lookup import load_results
 from tests.browser.visit import url_path
 
-PAGE, FIGURE = "mechanisms/real_model", ".all-heads"
+PAGE, FIGURE = "course/at_full_size", ".all-heads"
 RECORD = load_results("real_model")
 SENTENCES = RECORD["sentences"]
 LAYERS, HEADS = len(SENTENCES[0]["percent"]), len(SENTENCES[0]["percent"][0])
 # The head that the page shows first.
-PRONOUN_HEAD, _ = real_model.strongest_heads()["Pronoun"]
+PRONOUN_HEAD, _ = heads_figure.strongest_heads()["Pronoun"]
 MIDDLE_LAYER = 16
 OTHER_HEAD = (28, 8)  # the layer and the index of a head that is not chosen at first
 STATUS = f"{FIGURE} output"
@@ -60,9 +60,9 @@ def assert_shows(visit, layer, head, sentence=SENTENCES[0]):
     assert shown["numbers"] == [str(percent or "") for percent in percents]
     assert shown["opacities"] == [percent / 100 for percent in percents]
     assert shown["tokens"] == [*tokens, *tokens, "asks", "is asked"]
-    assert shown["description"] == real_model.enlarged_head(sentence, layer, head).description
+    assert shown["description"] == heads_figure.enlarged_head(sentence, layer, head).description
     status = visit.page.locator(STATUS).inner_text()
-    summary = real_model.summary_of_head(sentence, layer, head)
+    summary = heads_figure.summary_of_head(sentence, layer, head)
     assert status == unescape(re.sub("<[^>]*>", "", summary))
     of_last_token = list(percents[-len(tokens) :])
     largest = max(of_last_token)
@@ -100,19 +100,23 @@ def test_each_sentence_shows_its_tokens_and_small_pictures_of_all_heads(open_pag
         visit.page.get_by_label("sentence").select_option(sentence["text"])
         choose(visit, MIDDLE_LAYER, head)  # another head for each sentence
         assert_shows(visit, MIDDLE_LAYER, head, sentence)
-        small = real_model.small_pictures(sentence)
+        ids = visit.page.locator(f"{FIGURE} .tokens small").all_inner_texts()
+        assert [int(id_) for id_ in ids] == sentence["ids"]
+        next_tokens = visit.page.locator(f"{FIGURE} dt").all_inner_texts()
+        assert next_tokens == list(sentence["next"])
+        small = heads_figure.small_pictures(sentence)
         assert visit.page.evaluate(SMALL_PICTURES) == re.findall(r' d="([^"]*)"', small)
 
 
 def test_each_kind_is_shown_on_its_sentence_and_all_are_printed(open_page):
     visit = open_page(PAGE)
-    for kind, (place, index) in real_model.strongest_heads().items():
+    for kind, (place, index) in heads_figure.strongest_heads().items():
         visit.page.get_by_role("button", name=kind, exact=True).click()
         wait_for_head(visit, *place)
         assert_shows(visit, *place, SENTENCES[index])
         assert visit.page.get_by_label("sentence").input_value() == str(index)
     visit.emulate_print()
-    assert len(visit.page.evaluate(ENLARGED)) == len(real_model.KINDS)
+    assert len(visit.page.evaluate(ENLARGED)) == len(heads_figure.KINDS)
     assert not visit.page.locator(f"{FIGURE} .control").is_visible()
 
 
@@ -172,7 +176,7 @@ def test_weights_are_fetched_once_by_the_first_choice_that_succeeds(open_page):
 
 def test_one_head_of_each_kind_is_shown_without_scripts(phone, address):
     phone.load(address + url_path(PAGE))
-    assert phone.page.locator(f"{FIGURE} .state svg").count() == len(real_model.KINDS)
+    assert phone.page.locator(f"{FIGURE} .state svg").count() == len(heads_figure.KINDS)
     assert all(svg.is_visible() for svg in phone.page.locator(f"{FIGURE} svg").all())
     assert not phone.page.locator(f"{FIGURE} .control").is_visible()
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from tests import loops
 from tests.examples.comparison import independent
+from tests.examples.independent.backward import gradient
 from tests.examples.independent.one_head import is_causal
 
 BIRDS, PASS, BOATS, BECAUSE, THEY = range(5)
@@ -90,7 +91,9 @@ def course_sentence(literals):
             len(heads * [*value_row]),
             len(literals["W_1"][0]),
             len(literals["VOCABULARY"]),
-        ]
+        ],
+        # The embeddings and W_vocabulary, then W_Q, W_K, W_V and W_O, then W_1, b_1 and W_2.
+        "parameters": 2 * 9 * 7 + 4 * 7 * 3 + 7 * 4 + 2 * 4 * 7 + 7 + 1 + 7,
     }
 
 
@@ -451,6 +454,31 @@ def course_step(literals):
         "expected": -rate * math.fsum(slope**2 for row in gradient for slope in row),
         "fly": [p[THEY][fly], p_after[THEY][fly]],
         "swapped": [loss(probabilities(w, output_other), exchanged) for w in (literals, after)],
+    }
+
+
+@independent("course_step", "differences of slow loops", rtol=1e-6, atol=1e-9, fixed=["Y"])
+def query_gradients(literals):
+    rows, fly = np.array(add_positions(literals)), literals["VOCABULARY"].index("fly")
+    _, keys, values = map(np.array, project(literals, rows))
+    other = rows[THEY] + multi_head_output(literals, rows, [2])[THEY]
+    steps = {
+        "query": lambda a: rows[THEY] @ a["W_Q"],
+        "scores": lambda a: keys @ a["query"],
+        "scaled": lambda a: a["scores"] / math.sqrt(3),
+        "weights": lambda a: np.array(loops.softmax_row(a["scaled"])),
+        "head_1": lambda a: a["weights"] @ values,
+        "summed": lambda a: other + a["head_1"] @ np.array(literals["W_O_1"]),
+        "output": lambda a: block(literals, [a["summed"]], [[0] * 7]),
+        "loss": lambda a: -math.log(probabilities(literals, a["output"])[0][fly]),
+    }
+    arrays = {"W_Q": np.array(literals["W_Q_1"], dtype=float)}
+    names = ("query", "scores", "scaled", "weights", "head_1", "summed")
+    return {
+        "K": keys,
+        "V": values,
+        **{f"d_{name}": [gradient(steps, arrays, name)] for name in names},
+        "d_W_Q": gradient(steps, arrays, "W_Q")[[4]],  # the row of "refers"
     }
 
 

@@ -39,8 +39,10 @@ const connect = (figure) => {
       status.value = "Could not fetch the weights. Are you online?";
       return;
     }
-    const { tokens, percent, small, enlarged } = sentence;
+    const { tokens, percent, ids, next, small, enlarged } = sentence;
     if (drawn !== index) {
+      find(".tokens").innerHTML = ids;
+      find("dl").innerHTML = next;
       find(".small").innerHTML = small;
       drawing.innerHTML = enlarged;
       drawn = index;

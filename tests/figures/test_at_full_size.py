@@ -7,7 +7,7 @@ from collections import defaultdict
 import numpy as np
 import pytest
 
-from attention_docs.figures import real_model
+from attention_docs.figures import course_at_full_size as heads_figure
 from attention_docs.lookup import load_results
 from attention_docs.publish.computed import ComputedExamples
 from tests.conftest import ROOT
@@ -28,7 +28,7 @@ def percents_of(sentence, layer, head):
 
 @pytest.mark.parametrize("sentence", SENTENCES, ids=lambda sentence: sentence["text"])
 def test_small_pictures_shade_every_weight_of_every_head(sentence):
-    side = len(sentence["tokens"]) + real_model.GAP
+    side = len(sentence["tokens"]) + heads_figure.GAP
     expected = defaultdict(set)
     for layer, heads in enumerate(sentence["percent"]):
         for head in range(len(heads)):
@@ -38,15 +38,15 @@ def test_small_pictures_shade_every_weight_of_every_head(sentence):
                 expected[opacity].add((side * layer + column, side * head + row))
     shaded = defaultdict(set)
     path = r'<path d="([^"]*)" stroke-opacity="([\d.]+)"/>'
-    for lines, opacity in re.findall(path, real_model.small_pictures(sentence)):
+    for lines, opacity in re.findall(path, heads_figure.small_pictures(sentence)):
         for column, row, length in re.findall(r"M(\d+) (\d+)v(\d+)", lines):
             shaded[float(opacity)] |= {(int(column), int(row) + i) for i in range(int(length))}
     assert shaded == expected
 
 
 def test_enlarged_heads_show_the_recorded_weights():
-    enlarged_heads = svgs_of(real_model.real_heads(STEPS))[1:]  # after all heads
-    strongest_heads = real_model.strongest_heads().values()
+    enlarged_heads = svgs_of(heads_figure.real_heads(STEPS))[1:]  # after all heads
+    strongest_heads = heads_figure.strongest_heads().values()
     for picture, ((layer, head), index) in zip(enlarged_heads, strongest_heads, strict=True):
         sentence = SENTENCES[index]
         shown_percents = numbers_at_tokens(picture, sentence["tokens"])
