@@ -1,18 +1,19 @@
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from attention_docs.arrays import Array
 from attention_docs.examples.course_sentence import BIRDS, BOATS, FEATURES, SWAPPED, THEY, WORDS
 from attention_docs.figures.course_sentence import AIR_AND_WATER, WEIGHTS_OF_WORDS, WORD_FEATURES
 from attention_docs.figures.registry import claim, labels_of_largest, site_figure
 from attention_docs.lookup import StepsOf, words_of
 from attention_docs.render.figures import Html, Panel, heatmap, matrix_panel, svg
-from attention_docs.render.figures.arrows import arrow, head, vector_tip
+from attention_docs.render.figures.arrows import head
 from attention_docs.render.figures.boxes import box, box_width
+from attention_docs.render.figures.plane import Vector, draw_outline, draw_vector
 from attention_docs.render.numbers import number
-from attention_docs.render.references import row_reference
 
 WORD_HEIGHT, WORD_RADIUS, WORD_GAP = 28, 8, 8
 WORDS_MARGIN = 2.0  # beside a row of words
@@ -22,18 +23,7 @@ ARC_TOP = 2.0 * svg.LINE_HEIGHT  # the room for the first arc
 PREDICTION_WIDTH, PREDICTION_X = 28, 10
 # An arc from word to word rises above the boxes, from which its ends keep a distance.
 ARC_HEIGHT, ARC_GAP, ARC_HEAD = 30, 2, (8.0, 4.0)
-# The length of the axes of a plane, of 1 on paper, and of an arrowhead, with half of its width.
-AXIS_LENGTH, UNIT, PLANE_HEAD = 2, 90, (9.0, 4.0)
-ARROW_NAME_GAP = 6  # from the tip of an arrow to its name, to the right and up
-
-
-class Arrow(NamedTuple):
-    """A vector of two features, (2,), drawn from zero."""
-
-    name: str
-    vector: np.ndarray
-    role: str
-    dashed: bool = False
+AXIS_LENGTH, UNIT = 2, 90  # of a plane: the length of its axes, and of 1 on paper
 
 
 @site_figure
@@ -72,17 +62,17 @@ def course_words(steps_of: StepsOf) -> Html:
 @site_figure
 def course_plane(steps_of: StepsOf) -> Html:
     r"""Two of the features as a plane. Each noun is an arrow: *birds* points more towards *air* and
-    *boats* more towards *water*. The plain average of all five words lies between the two, the
-    same for both sentences."""
-    steps = steps_of("course_averages")
-    words = steps["X"][:, AIR_AND_WATER]
-    (air_of_birds, water_of_birds), (air_of_boats, water_of_boats) = words[[BIRDS, BOATS]]
+    *boats* more towards *water*. The dotted line adds a fifth of each word, in the order of the
+    sentence. It ends at the plain average of all five words, between the two nouns."""
+    steps = steps_of("course_plane")
+    nouns, average = steps["nouns"], steps["mean"]
+    claim(np.array_equal(nouns, steps_of("course_averages")["X"][[BIRDS, BOATS], :2]), "Each noun")
+    (air_of_birds, water_of_birds), (air_of_boats, water_of_boats) = nouns
     claim(air_of_birds > water_of_birds, "*birds* points more towards *air*")
     claim(air_of_boats < water_of_boats, "*boats* more towards *water*")
-    average = steps["mean"][AIR_AND_WATER]
-    claim(np.ptp(average) == 0, "lies between the two")
-    arrows = [*noun_arrows(steps["X"], "input"), Arrow("average", average, "output")]
-    panel = arrows_panel("Words as arrows", FEATURES[AIR_AND_WATER], arrows)
+    claim(np.ptp(average) == 0, "between the two nouns")
+    arrows = [*noun_arrows(nouns, "input", is_input=True), Vector("average", average, "output")]
+    panel = arrows_panel("Words as arrows", FEATURES[AIR_AND_WATER], arrows, steps["path"])
     return svg.figure(panel, "Two nouns and the average")
 
 
@@ -103,8 +93,9 @@ def course_similarity(steps_of: StepsOf) -> Html:
         np.linalg.norm(rows[BIRDS] - rows[BOATS]) for rows in (steps["X"], steps["blended"])
     )
     claim(distance_of_averages < distance, "closer together than the nouns themselves")
-    nouns, averages = noun_arrows(steps["X"], "input"), noun_arrows(steps["blended"], "output")
-    arrows = [*(noun._replace(name="", dashed=True) for noun in nouns), *averages]
+    nouns, averages = (steps[step][[BIRDS, BOATS], AIR_AND_WATER] for step in ("X", "blended"))
+    dashed = [noun._replace(name="", dashes="4 3") for noun in noun_arrows(nouns, "input")]
+    arrows = [*dashed, *noun_arrows(averages, "output")]
     heading = "Weights from similarity"
     panels = [
         matrix_panel(weights, heading, mark=(BIRDS, None), **WEIGHTS_OF_WORDS),
@@ -113,9 +104,10 @@ def course_similarity(steps_of: StepsOf) -> Html:
     return svg.beside(panels, "Similarity and what it does")
 
 
-def noun_arrows(rows: np.ndarray, role: str) -> list[Arrow]:
-    """Return *air* and *water* of both nouns as arrows."""
-    return [Arrow(WORDS[i], rows[i, AIR_AND_WATER], role) for i in (BIRDS, BOATS)]
+def noun_arrows(rows: np.ndarray, role: str, **options: Any) -> list[Vector]:
+    """Return *air* and *water* of both nouns, (2, 2), as arrows."""
+    names = WORDS[BIRDS], WORDS[BOATS]
+    return [Vector(name, row, role, **options) for name, row in zip(names, rows, strict=True)]
 
 
 def boxed_words_panel(sentences: Sequence[Sequence[str]], pronoun: int, noun: int) -> Panel:
@@ -155,10 +147,13 @@ def boxed_words_panel(sentences: Sequence[Sequence[str]], pronoun: int, noun: in
     return Panel(max(right_ends) + WORDS_MARGIN, height, "".join(body), description)
 
 
-def arrows_panel(name: str, features: Sequence[str], vectors: Sequence[Arrow]) -> Panel:
-    """Draw arrows from zero in a plane of two features, whose axes end at `AXIS_LENGTH`."""
-    left = top = 2.0 * svg.LINE_HEIGHT
+def arrows_panel(
+    name: str, features: Sequence[str], vectors: Sequence[Vector], path: Array | None = None
+) -> Panel:
+    """Draw arrows from zero, and a path, in a plane of two features with axes to `AXIS_LENGTH`."""
+    left, top = 2.0 * svg.LINE_HEIGHT, 3.0 * svg.LINE_HEIGHT
     right, bottom = left + AXIS_LENGTH * UNIT, top + AXIS_LENGTH * UNIT
+    zero = (left, bottom)
     grid_lines = ""
     ticks = []
     for tick in range(AXIS_LENGTH + 1):
@@ -173,16 +168,14 @@ def arrows_panel(name: str, features: Sequence[str], vectors: Sequence[Arrow]) -
         svg.label((left + right) / 2, bottom + 1.7 * svg.LINE_HEIGHT, features[0]),
         svg.vertical_label(svg.LINE_HEIGHT / 2, (top + bottom) / 2, features[1]),
     ]
-    coordinates = []
-    for text, vector, role, dashed in vectors:
-        tip = x, y = vector_tip(vector, (left, bottom), UNIT)
-        dashes = "4 3" if dashed else None
-        line: dict[str, Any] = {"stroke_dasharray": dashes, "data_val": row_reference(vector)}
-        body.append(arrow([(left, bottom), tip], role, PLANE_HEAD, width=2, **line))
-        if text:
-            name_place = x + ARROW_NAME_GAP, y - ARROW_NAME_GAP
-            body.append(svg.label(*name_place, text, "start", fill=svg.colour(role)))
-            coordinates.append(f"{text} ({', '.join(map(number, vector))})")
+    body += [draw_vector(vector, zero, UNIT) for vector in vectors]
+    if path is not None:
+        line = {"stroke": svg.colour("output"), "stroke_opacity": 1, "stroke_width": 2}
+        body.append(draw_outline(path, zero, UNIT, end="", **line, stroke_dasharray="2 3"))
+        points = [Vector("", point, "output", is_arrow=False) for point in path]
+        body += [draw_vector(point, zero, UNIT) for point in points]
+    named = [vector for vector in vectors if vector.name]
+    coordinates = [f"{v.name} ({', '.join(map(number, v.position))})" for v in named]
     description = f"{name}, by {features[0]} and {features[1]}: {'; '.join(coordinates)}."
     width, height = right + 3 * svg.LINE_HEIGHT, bottom + 2.3 * svg.LINE_HEIGHT
     return Panel(width, height, "".join(body), description, name=name)

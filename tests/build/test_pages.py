@@ -51,6 +51,8 @@ $$
 y
 $$
 
+<div class="try">
+
 and `code`, which ends.
 """
     expected = "Here and are between two displayed formulas and which ends"

@@ -28,7 +28,7 @@ TITLE = re.compile(r"^# (.+?)(?: *\{ ?#[^}]*\})?$", re.MULTILINE)
 DIRECTIVE = re.compile(r"^::: (\S+)$", re.MULTILINE)
 MARKUP = re.compile(r"[\\`*_\[\]$]")
 WORD = re.compile(r"[^\W\d_]+(?:['’-]\w+)*")
-LINK_TARGET_OR_CLASS = re.compile(r"\]\([^)]*\)|\{ ?(?:[.#]|data-)[^}]*\}")
+TARGET_CLASS_OR_TAG = re.compile(r"\]\([^)]*\)|\{ ?(?:[.#]|data-)[^}]*\}|</?[a-z][^>]*>")
 # The page on the reading order states both rates.
 WORDS_PER_MINUTE = 130
 # For a displayed formula, a figure, a table or a block of code.
@@ -78,9 +78,9 @@ def reading_minutes(page_file: PageFile) -> int:
 
 
 def words_of_prose(text: str) -> list[str]:
-    """Return the words of a page without code, formulas, macros and addresses."""
+    """Return the words of a page without code, formulas, macros, addresses and tags."""
     # Formulas before macros: a formula that is only a macro would leave "$$", an opening delimiter.
-    for pattern in (CODE_OR_MATH, MACRO, LINK_TARGET_OR_CLASS):
+    for pattern in (CODE_OR_MATH, MACRO, TARGET_CLASS_OR_TAG):
         text = pattern.sub(" ", text)
     return WORD.findall(text)
 

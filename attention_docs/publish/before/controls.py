@@ -2,7 +2,8 @@ r"""Controls, which edit a literal of an example: `\control{example.input[0] | n
 
 A number gets a slider. A row of two numbers gets two sliders, and its arrow in the figure of the
 same box can be dragged. A square mask gets cells to click and named masks to choose from,
-`\control{example.mask | name | causal, window}`.
+`\control{example.mask | name | causal, window}`. A row of booleans, of which one is True, gets a
+button for each, with the names of `LABELS`: `\control{example.choice | name | one}`.
 
 A control does the same as typing into the field of the literal, so undo, links and computed numbers
 work as after typing. It stands on a line of its own, also inside other blocks. Without scripts it
@@ -51,6 +52,11 @@ data-input="{reference}" data-search-exclude>
 <table class="cells-table"><thead><tr><td></td>{headings}</tr></thead><tbody>{rows}</tbody></table>
 <p role="status"></p>
 </div>"""
+CHOICES = """\
+<div class="control cells hands-on" role="group" aria-label="{name}" data-control="cells" \
+data-input="{reference}" data-search-exclude>
+<p>{name}: {choices}</p>
+</div>"""
 ARROW = """\
 <div class="control-pair" role="group" aria-label="{name}" data-control="arrow" \
 data-input="{reference}" data-arrow="{arrow}" data-stops="{stops}" data-search-exclude>
@@ -69,7 +75,10 @@ data-input="{reference}" data-number="{number:g}" data-example="{example}" data-
 SWITCH = """\
 <label class="control check" data-search-exclude><input type="checkbox" data-control="slider" \
 data-input="{reference}" data-stops="0 1"{checked}> {name}</label>"""
-CHOICE = '<button type="button" data-cells="{cells}">{name}</button>'
+CHOICE = (
+    '<button type="button" data-cells="{cells}" data-computed aria-pressed="{pressed}">'
+    "{name}</button>"
+)
 CELL = (
     '<td><button type="button" aria-pressed="{pressed}" aria-label="{query} sees {key}"{later}'
     ' tabindex="{tabindex}"></button></td>'
@@ -106,6 +115,8 @@ data-stops="-1 0 1" min="0" max="2" value="1" aria-valuetext="0"></label>
     check_names(name, reference)
     if value.dtype == bool and value.ndim == 2:
         return mask_html(reference, name, value, choice)
+    if value.dtype == bool and choice == "one":
+        return choices_html(reference, name, value)
     if value.shape not in ((), (2,)):
         raise ValueError(
             f"{reference} has shape {value.shape}; expected one number, two, or a boolean matrix"
@@ -195,14 +206,30 @@ def mask_html(reference: str, name: str, mask: Array, choices: str) -> str:
     for choice in map(str.strip, choices.split(",")):
         if choice not in masks:
             raise LookupError(f"mask {choice!r} is unknown; expected one of {', '.join(masks)}")
-        zeros_and_ones = "".join(map(str, masks[choice].astype(int).flat))
-        mask_buttons.append(CHOICE.format(cells=zeros_and_ones, name=choice))
+        mask_buttons.append(choice_button(choice, masks[choice], mask))
     return CELLS.format(
         reference=reference,
         name=escape(name),
         choices=" ".join(mask_buttons),
         headings="".join(f'<th scope="col">{escape(key)}</th>' for key in keys),
         rows="".join(mask_row_html(i, query, keys, mask) for i, query in enumerate(queries)),
+    )
+
+
+def choices_html(reference: str, name: str, row: Array) -> str:
+    """Return buttons that choose which number of a row of booleans is the only True."""
+    (labels,) = look_up_labels(reference)
+    choices = zip(labels, np.eye(len(row), dtype=bool), strict=True)
+    buttons = " ".join(choice_button(label, one, row) for label, one in choices)
+    return CHOICES.format(reference=reference, name=escape(name), choices=buttons)
+
+
+def choice_button(name: str, choice: Array, value: Array) -> str:
+    """Return a button that sets booleans to a choice, and is pressed if they have this value."""
+    return CHOICE.format(
+        cells="".join(map(str, choice.astype(int).flat)),
+        pressed=str(bool(np.array_equal(choice, value))).lower(),
+        name=escape(name),
     )
 
 

@@ -19,9 +19,10 @@ from attention_docs.render.references import row_reference, step_name
 
 HEAD = (9.0, 4.0)  # the length of an arrowhead, and half of its width
 # Between the name of a vector and the tip of its arrow, its point, or the page's handle at its tip.
-GAP_AT_TIP, GAP_AT_POINT, GAP_AT_HANDLE = 5, 8, 14
+GAP_AT_TIP, GAP_AT_POINT, GAP_AT_HANDLE = 8, 8, 14
 NAME_HEIGHT = 10
 DOT = "M-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z"
+SMALL_DOT = "M-2 0a2 2 0 1 0 4 0a2 2 0 1 0 -4 0z"  # without a name
 
 
 class Vector(NamedTuple):
@@ -30,6 +31,7 @@ class Vector(NamedTuple):
     Attributes:
         is_inside: whether its name is between zero and the vector, for one among other points.
         is_input: whether it is an input, whose tip is a handle in the page.
+        dashes: how its line is dashed.
     """
 
     name: str
@@ -38,6 +40,7 @@ class Vector(NamedTuple):
     is_arrow: bool = True
     is_inside: bool = False
     is_input: bool = False
+    dashes: str | None = None
 
     @property
     def name_distance(self) -> tuple[float, float]:
@@ -73,13 +76,7 @@ def plane_panel(
         for i in range(2 * reach + 1)
     )
     axes = f"M{margin:g} {zero_y:g}h{side:g}M{zero_x:g} {top:g}v{side:g}"
-    outline = ""
-    if corners is not None:
-        tips = (arrows.vector_tip(corner, zero, pixels_per_unit) for corner in np.asarray(corners))
-        path = "M" + "L".join(f"{x:g} {y:g}" for x, y in tips) + "z"
-        line = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.5}
-        joins = f'[data-val^="{step_name(corners)}["]'
-        outline = svg.element("path", d=path, **line, data_joins=joins)
+    outline = "" if corners is None else draw_outline(corners, zero, pixels_per_unit)
     body = [
         svg.heading(zero_x, name),
         svg.element("path", d=grid_lines, fill="none", stroke="currentColor", stroke_opacity=0.12),
@@ -93,6 +90,19 @@ def plane_panel(
     return svg.Panel(width, height, "".join(body), description, name=name)
 
 
+def draw_outline(
+    corners: Array, zero: arrows.Point, pixels_per_unit: float, end: str = "z", **line: Any
+) -> str:
+    """Draw a line through the points of a step, (n, 2), and back to the first if `end` is z.
+
+    The page's script needs a point in the same drawing for each of them.
+    """
+    tips = (arrows.vector_tip(corner, zero, pixels_per_unit) for corner in np.asarray(corners))
+    path = "M" + "L".join(f"{x:g} {y:g}" for x, y in tips) + end
+    line = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.5, **line}
+    return svg.element("path", d=path, **line, data_joins=f'[data-val^="{step_name(corners)}["]')
+
+
 def draw_vector(vector: Vector, zero: arrows.Point, pixels_per_unit: float) -> str:
     """Draw an arrow or a point, and its name, in a group that the page's script can move."""
     zero_x, zero_y = zero
@@ -102,15 +112,17 @@ def draw_vector(vector: Vector, zero: arrows.Point, pixels_per_unit: float) -> s
     reference = row_reference(vector.position)
     if vector.is_arrow:
         line: dict[str, Any] = {"data_val": reference, "data_beyond": f"{-HEAD[0]:g} {-HEAD[0]:g}"}
+        line["stroke_dasharray"] = vector.dashes
         drawing = arrows.arrow([zero, tip], vector.role, HEAD, width=2, **line)
     else:
+        dot = DOT if vector.name else SMALL_DOT
         at_tip = f"translate({tip_x:g} {tip_y:g})"
-        drawing = svg.element("path", d=DOT, fill=paint, transform=at_tip, data_val=reference)
+        drawing = svg.element("path", d=dot, fill=paint, transform=at_tip, data_val=reference)
     beside, above = vector.name_distance
     name_x, name_y = tip_x + beside * math.cos(angle), tip_y + above * math.sin(angle)
     name = svg.element(
         "g",
-        svg.label(0, 0, vector.name, fill=paint),
+        *([svg.label(0, 0, vector.name, fill=paint)] if vector.name else []),
         transform=f"translate({name_x:g} {name_y:g})",
         data_beyond=f"{beside:g} {above:g}",
     )

@@ -47,6 +47,30 @@ def test_slider_edits_survive_opening_the_fields(open_page):
     assert slider.get_attribute("aria-valuetext") == "40"
 
 
+def test_average_stays_if_nouns_are_exchanged_and_follows_a_dragged_noun(open_page):
+    visit = open_page("course/averages", width=1280, height=900)
+    average, turn = (
+        visit.page.locator(f'[data-val="course_plane.{step}"]')
+        for step in ("mean[0:2]", "path[1,0:2]")
+    )
+    turn_before = turn.get_attribute("transform")
+    end = average.get_attribute("x2"), average.get_attribute("y2")
+    visit.page.locator(CHOICES, has_text="boats pass birds").press("Enter")
+    expect(turn).not_to_have_attribute("transform", turn_before)
+    assert (average.get_attribute("x2"), average.get_attribute("y2")) == end
+    for choice, pressed in (("birds pass boats", "false"), ("boats pass birds", "true")):
+        button = visit.page.locator(CHOICES, has_text=choice)
+        assert button.get_attribute("aria-pressed") == pressed
+    box = visit.page.locator(".handle").first.bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    visit.page.mouse.move(x, y)
+    visit.page.mouse.down()
+    visit.page.mouse.move(x - 90, y)  # from (2, 1) to (1, 1)
+    # The average is (0.4, 0.6), and the line ends where its arrowhead begins.
+    expect(average).to_have_attribute("x2", "63.01")
+    visit.page.mouse.up()
+
+
 def test_mask_control_accepts_names_clicks_and_keys(open_page):
     visit = open_page("course/mask")
     status = visit.page.locator(STATUS)

@@ -165,6 +165,14 @@ def softmax_temperature(literals):
     return computed
 
 
+@independent("course_plane", LOOPS, fixed=["ORDER"])
+def course_plane(literals):
+    birds, boats = literals["NOUNS"]
+    fifths = [value / 5 for value in (boats, birds)[literals["ORDER"][0]]]
+    mean = [math.fsum(pair) / 5 for pair in zip(birds, boats, strict=True)]
+    return {"order": literals["ORDER"], "mean": mean, "path": [[0, 0], fifths, mean]}
+
+
 @independent("clicked_mask", LOOPS, fixed=["MASK"])
 def clicked_mask(literals):
     steps = head(literals, 1, add_positions(literals), lambda i, j: literals["MASK"][i][j])

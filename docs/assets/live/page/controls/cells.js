@@ -1,4 +1,5 @@
-// Masks: a button for each cell, buttons for whole masks, and a status that names the pairs that leak.
+// Masks: a button for each cell, buttons for whole masks, and a status that names the pairs that leak. A choice has
+// only the buttons, each for a row of numbers.
 
 import { connectEach, editInput } from "../site.js";
 
@@ -21,6 +22,7 @@ const show = (control, mask) => {
   const bits = mask.map(Number).join("");
   for (const choice of /** @type {NodeListOf<HTMLElement>} */ (control.querySelectorAll("[data-cells]")))
     choice.setAttribute("aria-pressed", String(choice.dataset.cells === bits));
+  if (!cells.length) return;
   const leaks = cells.filter((cell) => isPressed(cell) && cell.matches("[data-later]"));
   const status = /** @type {HTMLElement} */ (control.querySelector("[role=status]"));
   status.textContent = leaks.length ? describe(leaks) : "No word sees a later one.";
@@ -66,7 +68,7 @@ const connect = (control) => {
   control.addEventListener("numbers", (event) =>
     show(control, /** @type {CustomEvent} */ (event).detail.map(Boolean))
   );
-  show(control, cellsOf(control).map(isPressed));
+  if (cellsOf(control).length) show(control, cellsOf(control).map(isPressed));
 };
 
 connectEach("[data-control=cells]", connect);
