@@ -1,6 +1,3 @@
-from itertools import pairwise
-from typing import Any
-
 import numpy as np
 
 from attention_docs.arrays import Array
@@ -8,10 +5,10 @@ from attention_docs.examples.course_sentence import BIRDS, BOATS, SWAPPED, THEY,
 from attention_docs.figures.course_sentence import CLOCK_FEATURES
 from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import StepsOf
-from attention_docs.render.figures import Html, Panel, beside, figure, lines_panel, svg
-from attention_docs.render.figures.arrows import Point, line, turn_arrow, vector_tip
-from attention_docs.render.numbers import number
-from attention_docs.render.references import row_reference
+from attention_docs.render.figures import Html, Panel, beside, cells, figure, lines_panel, svg
+from attention_docs.render.figures.arrows import Point, line, vector_tip
+from attention_docs.render.numbers import short_number
+from attention_docs.render.references import row_reference, step_name
 
 RADIUS = 78  # of the clock
 
@@ -55,53 +52,65 @@ def lines_of_they(name: str, weights: Array, swapped: Array) -> Html:
 @site_figure
 def course_clock(steps_of: StepsOf) -> Html:
     r"""The positions: a clock hand that turns by the same angle from each word to the next. The
-    tip of the hand has two coordinates, how far it lies to the right and, dotted, how high."""
-    hands = steps_of("course_order")["E"][:, CLOCK_FEATURES]
+    positions that it has passed are faint. The tip of the hand has two coordinates, how far it lies
+    to the right and how high. Eight positions are named, of which the sentence has the first
+    five."""
+    hands = steps_of("turning_clock")["hands"]
+    positions = steps_of("course_order")["E"][:, CLOCK_FEATURES]
     # As complex numbers, because their quotient is the turn from one hand to another.
-    complex_hands = hands @ np.array([1, 1j])
+    complex_hands = positions @ np.array([1, 1j])
     turns = complex_hands[1:] / complex_hands[:-1]
     claim(np.allclose(turns, turns[0]), "turns by the same angle")
-    return figure(_clock(hands), "Positions as a clock")
+    claim(np.allclose(hands[:5], positions), "of which the sentence has the first")
+    all_turned = complex_hands[0] * turns[0] ** np.arange(len(hands))
+    return figure(_clock(hands, all_turned), "Positions as a clock")
 
 
-def _clock(hands: Array) -> Panel:
-    """Draw clock hands, (5, 2), with the turn to the next hand and the height of each tip."""
-    centre = x, y = RADIUS + 50, RADIUS + 3.75 * svg.LINE_HEIGHT
-    body = [svg.heading(x, "The clock"), *_clock_face(centre)]
-    for hand, next_hand in pairwise(hands):
-        body.append(turn_arrow(centre, 0.42 * RADIUS, hand, next_hand))
-    coordinates = []
-    for word, hand in zip(WORDS, hands, strict=True):
-        sine, cosine = hand.tolist()
+def _clock(hands: Array, places: Array) -> Panel:
+    """Draw clock hands, (8, 2), the last of which is not faint, and the names of all positions.
+
+    Args:
+        places: (8,) the tips of all hands as complex numbers, wherever the hands are.
+    """
+    centre = x, y = RADIUS + 50, RADIUS + 4.25 * svg.LINE_HEIGHT
+    body = [svg.heading(x, "The clock"), *_clock_face(centre, hands[-1])]
+    for i, place in enumerate(places):
+        name = f"{i + 1}: {WORDS[i]}" if i < len(WORDS) else str(i + 1)
+        right, up = place.real, place.imag
+        anchor = "middle" if abs(right) < 0.2 else "start" if right > 0 else "end"
+        # The names of the first and the last position would meet.
+        above = RADIUS + {0: 17, 7: 6}.get(i, 12)
+        body.append(svg.label(x + (RADIUS + 7) * right, y - above * up, name, anchor))
+    for i, hand in enumerate(hands):
         tip = vector_tip(hand, centre, RADIUS)
-        body.append(line((tip[0], y), tip, None, stroke_dasharray="2 3", stroke_opacity=0.6))
-        body.append(line(centre, tip, "input", stroke_width=2, data_val=row_reference(hand)))
-        side = "start" if sine > 0 else "end"
-        anchor = "middle" if abs(sine) < 0.2 else side
-        body.append(svg.label(x + (RADIUS + 7) * sine, y - (RADIUS + 12) * cosine, word, anchor))
-        coordinates.append(f"{word} at sine {number(sine)}, cosine {number(cosine)}")
+        style = {"stroke_width": 3, "stroke_opacity": 1 if i == len(hands) - 1 else 0.3}
+        drawn = line(centre, tip, "input", **style, data_val=row_reference(hand))
+        body.append(svg.element("g", drawn, data_plane=f"{x:g} {y:g} {RADIUS}"))
+    sine, cosine = map(short_number, hands[-1])
     return Panel(
-        x + RADIUS + 102,
-        y + RADIUS + 1.5 * svg.LINE_HEIGHT,
+        x + RADIUS + 60,
+        y + RADIUS + 2.75 * svg.LINE_HEIGHT,
         "".join(body),
-        f"Clock hands: {'; '.join(coordinates)}.",
+        f"A clock hand at sine {sine}, cosine {cosine}, and the hands of the positions before it.",
         name="The clock",
     )
 
 
-def _clock_face(centre: Point) -> list[str]:
-    """Draw the circle of the clock, with its two axes and their names."""
+def _clock_face(centre: Point, hand: Array) -> list[str]:
+    """Draw the circle of the clock, with its two axes, their names and where the hand points."""
     x, y = centre
     stroke = {"stroke": "currentColor", "stroke_opacity": 0.3}
-    faint: dict[str, Any] = {"fill_opacity": 0.7}
     half = f"a{RADIUS} {RADIUS} 0 1 0 "
     circle = f"M{x - RADIUS:g} {y:g}{half}{2 * RADIUS} 0{half}{-2 * RADIUS} 0z"
-    name_x = x + RADIUS + 7
+    coordinates = []
+    names = "how far right, → clock 1", "how high, ↑ clock 2"
+    for i, name in enumerate(names):
+        text_y = y + (1 - 2 * i) * (RADIUS + 2 * svg.LINE_HEIGHT)  # below, then above
+        text = svg.label(x, text_y, f"{name}: {short_number(hand[i])}")
+        coordinates.append(cells.tag_index(text, hand, (i,)))
     return [
         svg.element("path", d=circle, fill="none", **stroke),
         svg.element("line", x1=x, y1=y - RADIUS - 8, x2=x, y2=y + RADIUS + 8, **stroke),
         svg.element("line", x1=x - RADIUS - 8, y1=y, x2=x + RADIUS, y2=y, **stroke),
-        svg.label(x, y - RADIUS - 1.5 * svg.LINE_HEIGHT, "↑ clock 2: how high", **faint),
-        svg.label(name_x, y + svg.LINE_HEIGHT, "→ clock 1:", "start", **faint),
-        svg.label(name_x, y + 2 * svg.LINE_HEIGHT, "how far right", "start", **faint),
+        svg.element("g", *coordinates, data_val=step_name(hand), data_set="text short"),
     ]

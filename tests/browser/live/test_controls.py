@@ -13,38 +13,38 @@ CELLS, CHOICES, STATUS = ".cells td button", ".cells [data-cells]", ".cells [rol
 
 
 def test_slider_responds_to_keys_undo_address_and_done(open_page):
-    visit = open_page("course/scale")
-    # Its stops are 3, 12, 48, 192 and 768, and it starts at 12.
+    visit = open_page("course/order")
+    # Its stops are 1 to 8, and it starts at 5.
     slider = visit.page.locator(SLIDER).first
     slider.focus()
     visit.page.keyboard.press("ArrowRight")
-    visit.wait_until("location.hash === '#try=&softmax_temperature.d%5B0%5D=48'")
+    visit.wait_until("location.hash === '#try=&turning_clock.position%5B0%5D=6'")
     visit.page.keyboard.press("ArrowRight")
-    visit.wait_until("location.hash.endsWith('=192')")
-    assert slider.get_attribute("aria-valuetext") == "192"
+    visit.wait_until("location.hash.endsWith('=7')")
+    assert slider.get_attribute("aria-valuetext") == "7"
     assert visit.page.locator(".live-field").count() == 0
     visit.page.keyboard.press("Control+z")
-    visit.wait_until("location.hash.endsWith('=48')")
-    assert slider.input_value() == "2"
+    visit.wait_until("location.hash.endsWith('=6')")
+    assert slider.input_value() == "5"
     visit.page.reload()
-    visit.wait_until("document.querySelector('[data-control=slider]').value === '2'")
+    visit.wait_until("document.querySelector('[data-control=slider]').value === '5'")
     press_bar_button(visit, "Done")
     visit.wait_until("location.hash === ''")
-    assert slider.input_value() == "1"
+    assert slider.input_value() == "4"
 
 
 def test_slider_edits_survive_opening_the_fields(open_page):
-    visit = open_page("course/scale")
+    visit = open_page("course/order")
     slider = visit.page.locator(SLIDER).first
     slider.press("ArrowRight")
     slider.press("ArrowRight")
-    visit.wait_until("location.hash.endsWith('=192')")
-    visit.page.locator('.live-try[data-example="softmax_temperature"]').first.click()
-    field = visit.page.locator('[data-val="softmax_temperature.d"] .live-field')
-    assert field.input_value() == "192"
-    field.fill("40")
-    visit.wait_until("document.querySelector('[data-control=slider]').value === '2'")
-    assert slider.get_attribute("aria-valuetext") == "40"
+    visit.wait_until("location.hash.endsWith('=7')")
+    visit.page.locator('.live-try[data-example="turning_clock"]').first.click()
+    field = visit.page.locator('[data-val="turning_clock.position"] .live-field')
+    assert field.input_value() == "7"
+    field.fill("6.2")
+    visit.wait_until("document.querySelector('[data-control=slider]').value === '5'")
+    assert slider.get_attribute("aria-valuetext") == "6.2"
 
 
 def test_average_stays_if_nouns_are_exchanged_and_follows_a_dragged_noun(open_page):

@@ -173,6 +173,15 @@ def course_plane(literals):
     return {"order": literals["ORDER"], "mean": mean, "path": [[0, 0], fifths, mean]}
 
 
+@independent("turning_clock", "complex numbers of length one", fixed=["POSITION"])
+def turning_clock(literals):
+    first, second = (complex(*row[5:]) for row in literals["E"][:2])
+    cosine = (first * second.conjugate()).real
+    step = complex(cosine, -math.sqrt(1 - cosine**2))
+    turned = [first * step ** min(i, literals["POSITION"][0] - 1) for i in range(8)]
+    return {"hands": [[hand.real, hand.imag] for hand in turned]}
+
+
 @independent("clicked_mask", LOOPS, fixed=["MASK"])
 def clicked_mask(literals):
     steps = head(literals, 1, add_positions(literals), lambda i, j: literals["MASK"][i][j])
