@@ -1,50 +1,66 @@
 import numpy as np
 
-from attention_docs.examples.course_sentence import BIRDS, PASS, WORDS
+from attention_docs.arrays import Array
 from attention_docs.figures.registry import claim, site_figure
-from attention_docs.lookup import StepsOf
-from attention_docs.render.figures import Axis, Html, Series, bars, beside, line_chart, svg
-from attention_docs.softmax import softmax
+from attention_docs.lookup import StepsOf, words_of
+from attention_docs.render.figures import Html, Panel, bars, beside, svg
+from attention_docs.render.numbers import number
+from attention_docs.render.references import step_name
+
+# A histogram: the height of its largest bin and of its row, the room for its name, and of 1.
+HEIGHT, ROW, NAME_WIDTH, UNIT = 40, 48, 62, 0.85
+END = 100  # of the axis, on both sides
 
 
 @site_figure
-def course_saturation(steps_of: StepsOf) -> Html:
-    r"""The weights of *birds* when all of its scores are multiplied by the same factor. The smaller
-    the factor, the closer the words come to counting alike, as in a plain average. The larger it
-    is, the more *pass* takes, until it has almost everything and the lines are flat. The markers
-    stand at the factor one and at $1 / \sqrt{3}$, the factor of the formula. Equal distances on the
-    axis are equal ratios."""
-    steps = steps_of("course_scale")
-    factors = np.geomspace(1 / 16, 4, 61)
-    curves = softmax(factors[:, None] * np.asarray(steps["scores"]))
-    spread = np.ptp(curves, axis=1)
-    claim(np.all(np.diff(spread) > 0), "The smaller the factor, the closer the words come")
-    claim(np.all(np.diff(curves[:, PASS]) > 0), "The larger it is, the more *pass* takes")
-    claim(curves[-1, PASS] > 0.99, "until it has almost everything")
-    factor_of_step = {"weights": 3**-0.5, "weights_unscaled": 1.0}
-    series = []
-    # The words other than *pass* have equal weights.
-    for name, word, role in (("pass", PASS, "weights"), ("any other", BIRDS, "first")):
-        series.append(Series(name, factors, curves[:, word], role))
-        for step, factor in factor_of_step.items():
-            weight = steps[step][word : word + 1]
-            series.append(Series("", [factor], weight, role, line=False, points=True))
-    x = Axis("factor", (1 / 16, 1 / 4, 1, 4), logarithmic=True)
-    y = Axis("weight", (0, 0.5, 1))
-    return line_chart("Weights of “birds”", x, y, series)
-
-
-@site_figure
-def softmax_temperature(steps_of: StepsOf) -> Html:
-    r"""The weights of *birds* and the slope at *pass*, whose bar is full at $\frac{1}{4}$: first
-    for the softmax of the scores, then for that of the scores divided by $\sqrt{d_k}$. Both
-    softmaxes divide by the temperature, too."""
-    steps = steps_of("softmax_temperature")
+def random_scores(steps_of: StepsOf) -> Html:
+    r"""Histograms of ten thousand random scores for each $d$. For the filled one, the bars are the
+    softmax of five of its scores, in equal steps through all of them from low to high. Without the
+    root, the scores spread with $d$, and the largest of the five takes almost everything. With the
+    root, all three histograms are equally narrow."""
+    steps = steps_of("random_scores")
+    (without, with_root), largest = steps["deviations"], steps["weights_unscaled"][-1]
+    claim(np.all(np.diff(without) > 5), "the scores spread with $d$")
+    claim(largest > 0.99, "the largest of the five takes almost everything")
+    claim(np.allclose(with_root, 1, atol=0.02), "all three histograms are equally narrow")
     panels = []
-    for name, ending in (("without the root", "_unscaled"), ("with the root", "")):
-        weights = bars.bars_panel(name, steps[f"weights{ending}"], WORDS)
-        slope = bars.bars_panel(
-            "slope", steps[f"slope{ending}"], ["pass"], "scores", largest=0.25, room_for=WORDS
-        )
-        panels.append(svg.below([weights, slope], name))
-    return beside(panels, "Weights and slope, without and with the root")
+    for i, (name, ending) in enumerate((("without the root", "_unscaled"), ("with the root", ""))):
+        data = steps["roots"] ** 2, steps["counts"], steps["bins"][i]
+        histograms = histograms_panel(name, *data, steps["selected"])
+        row = steps[f"weights{ending}"]
+        weights = bars.bars_panel("softmax", row, *words_of(row))
+        panels.append(svg.below([histograms, weights], name))
+    return beside(panels, "Random scores and their softmax, without and with the root")
+
+
+def histograms_panel(name: str, sizes: Array, counts: Array, bins: Array, selected: Array) -> Panel:
+    """Draw histograms of m sizes d, with counts (m, n) and bins of m widths, on one axis.
+
+    The one with a 1 in `selected`, (m,), is filled; an edit in the page fills another.
+    """
+    middle, top = NAME_WIDTH + END * UNIT, 1.6 * svg.LINE_HEIGHT
+    labels, paths = [svg.title(middle, svg.LINE_HEIGHT / 2, name, "scores")], []
+    bottom = top
+    for i, (d, row, width) in enumerate(zip(sizes, counts, bins, strict=True)):
+        bottom = top + i * ROW + HEIGHT
+        left = middle - len(row) / 2 * width * UNIT
+        heights = np.concatenate([row, [0]]) / np.max(counts) * HEIGHT
+        steps = (f"V{bottom - h:.1f}h{width * UNIT:.2f}" for h in heights[:-1])
+        path = f"M{left:.2f} {bottom:g}{''.join(steps)}V{bottom:g}z"
+        fill = {"fill_opacity": bars.OPACITY * float(selected[i]), "data_at": i}
+        paths.append(svg.element("path", d=path, stroke=svg.colour("scores"), **fill))
+        labels.append(svg.label(0, bottom - svg.LINE_HEIGHT / 2, f"d = {number(d)}", "start"))
+    for tick in (-END, 0, END):
+        x = middle + tick * UNIT
+        labels.append(svg.label(x, bottom + svg.LINE_HEIGHT, number(tick)))
+    rules = {"data_val": step_name(selected), "data_set": f"path fill-opacity {bars.OPACITY}"}
+    group = svg.element("g", *paths, fill=svg.colour("scores"), **rules)
+    reach = zip(sizes, len(counts[0]) / 2 * bins, strict=True)
+    texts = ", ".join(f"d = {number(d)} up to {number(end)}" for d, end in reach)
+    return Panel(
+        middle + END * UNIT + svg.LINE_HEIGHT,
+        bottom + 1.5 * svg.LINE_HEIGHT,
+        "".join(labels) + group,
+        f"Histograms of scores, {name}: {texts}, and as far below zero.",
+        name=name,
+    )

@@ -71,6 +71,19 @@ def test_average_stays_if_nouns_are_exchanged_and_follows_a_dragged_noun(open_pa
     visit.page.mouse.up()
 
 
+def test_chosen_d_is_filled_and_saturates_only_without_the_root(open_page):
+    visit = open_page("course/scale")
+    visit.page.locator(CHOICES, has_text="1024").click()
+    for histograms in visit.page.locator('[data-val="random_scores.selected"]').all():
+        expect(histograms.locator("path").last).to_have_attribute("fill-opacity", "0.6")
+        assert histograms.locator("path").nth(1).get_attribute("fill-opacity") == "0"
+    weights = [
+        visit.page.locator(f'svg [data-val="random_scores.{step}"] text').last.text_content()
+        for step in ("weights_unscaled", "weights")
+    ]
+    assert [float(weight) for weight in weights] == pytest.approx([1, 0.5], abs=0.02)
+
+
 def test_mask_control_accepts_names_clicks_and_keys(open_page):
     visit = open_page("course/mask")
     status = visit.page.locator(STATUS)

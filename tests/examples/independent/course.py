@@ -147,24 +147,6 @@ def course_scale(literals):
     }
 
 
-@independent(
-    "softmax_temperature",
-    "slow loops, and a step in the imaginary direction",
-    rtol=1e-6,  # as for course_scale
-    atol=0,
-)
-def softmax_temperature(literals):
-    queries, keys, _ = project(literals, literals["X"])
-    (d,), (temperature,) = literals["D"], literals["TEMPERATURE"]
-    scores = [math.sqrt(d / 3) * loops.dot(queries[BIRDS], key) for key in keys]
-    computed = {"scores": scores, "scaled": [score / math.sqrt(d) for score in scores]}
-    for ending, row in (("_unscaled", scores), ("", computed["scaled"])):
-        divided = [score / temperature for score in row]
-        computed[f"weights{ending}"] = loops.softmax_row(divided)
-        computed[f"slope{ending}"] = [loops.softmax_slopes(divided)[PASS][PASS]]
-    return computed
-
-
 @independent("course_plane", LOOPS, fixed=["ORDER"])
 def course_plane(literals):
     birds, boats = literals["NOUNS"]

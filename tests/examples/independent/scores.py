@@ -74,6 +74,27 @@ def score_variance(literals):
     }
 
 
+@independent("random_scores", "sums over the same draws", fixed=["D", "SHARES", "CHOICE"])
+def random_scores(literals):
+    draw, d = np.random.RandomState(0), np.array(literals["D"])
+    s = [np.einsum("pi,pi->p", *draw.standard_normal((2, 10_000, width))) for width in d]
+    inner_edges = 0.4 * np.arange(-7.5, 8)
+    bins = [np.searchsorted(inner_edges, row / math.sqrt(w)) for row, w in zip(s, d, strict=True)]
+    scores = np.percentile(s[1], [10, 30, 50, 70, 90])
+    return {
+        "deviations": [[row.std() for row in s], [row.std() for row in s] / np.sqrt(d)],
+        "roots": np.sqrt(d),
+        "bins": [0.4 * np.sqrt(d), [0.4] * 3],
+        "counts": [np.bincount(row, minlength=17) for row in bins],
+        "choice": literals["CHOICE"],
+        "selected": [0, 1, 0],
+        "scores": scores,
+        "scaled": scores / 8,
+        "weights_unscaled": loops.softmax_row(scores),
+        "weights": loops.softmax_row(scores / 8),
+    }
+
+
 @independent("source_experiment", "sums over the same draws", rtol=1e-9)
 def source_experiment(literals):
     draw, length, pairs = np.random.RandomState(0), 10_000, 20_000
