@@ -1,46 +1,18 @@
-import math
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.examples.course_sentence import BIRDS, BOATS, FEATURES, SWAPPED, THEY, WORDS
+from attention_docs.examples.course_sentence import BIRDS, BOATS, FEATURES, THEY, WORDS
 from attention_docs.figures.course_sentence import AIR_AND_WATER, WEIGHTS_OF_WORDS, WORD_FEATURES
-from attention_docs.figures.registry import claim, labels_of_largest, site_figure
-from attention_docs.lookup import StepsOf, words_of
+from attention_docs.figures.registry import claim, site_figure
+from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Html, Panel, heatmap, matrix_panel, svg
-from attention_docs.render.figures.arrows import head
-from attention_docs.render.figures.boxes import box, box_width
 from attention_docs.render.figures.plane import Vector, draw_outline, draw_vector
 from attention_docs.render.numbers import number
 
-WORD_HEIGHT, WORD_RADIUS, WORD_GAP = 28, 8, 8
-WORDS_MARGIN = 2.0  # beside a row of words
-WORDS_GAP = 2.5 * svg.LINE_HEIGHT  # between two rows, with room for an arc
-ARC_TOP = 2.0 * svg.LINE_HEIGHT  # the room for the first arc
-# Before a word to be predicted: the room for an arrow, and the arrow's middle in it.
-PREDICTION_WIDTH, PREDICTION_X = 28, 10
-# An arc from word to word rises above the boxes, from which its ends keep a distance.
-ARC_HEIGHT, ARC_GAP, ARC_HEAD = 30, 2, (8.0, 4.0)
 AXIS_LENGTH, UNIT = 2, 90  # of a plane: the length of its axes, and of 1 on paper
-
-
-@site_figure
-def course_sentences(steps_of: StepsOf) -> Html:
-    r"""Two sentences of the same words, and the word that comes next. It depends on who *they* are:
-    the noun that comes first."""
-    steps = steps_of("course_next_token")
-    _, vocabulary = words_of(steps["probabilities"])
-    next_words = [
-        labels_of_largest(steps[step], vocabulary)[THEY]
-        for step in ("probabilities", "probabilities_swapped")
-    ]
-    claim(next_words == ["fly", "sail"], "It depends on who *they* are")
-    claim(sorted(WORDS) == sorted(SWAPPED), "Two sentences of the same words")
-    sentences = [[*WORDS, next_words[0]], [*SWAPPED, next_words[1]]]
-    panel = boxed_words_panel(sentences, pronoun=THEY, noun=BIRDS)
-    return svg.figure(panel, "Two sentences and their next words")
 
 
 @site_figure
@@ -108,43 +80,6 @@ def noun_arrows(rows: np.ndarray, role: str, **options: Any) -> list[Vector]:
     """Return *air* and *water* of both nouns, (2, 2), as arrows."""
     names = WORDS[BIRDS], WORDS[BOATS]
     return [Vector(name, row, role, **options) for name, row in zip(names, rows, strict=True)]
-
-
-def boxed_words_panel(sentences: Sequence[Sequence[str]], pronoun: int, noun: int) -> Panel:
-    """Draw sentences as words in boxes, with an arc from the pronoun to its noun, by index.
-
-    The noun is bold, and so are the words from the pronoun on, of which those after it are dashed.
-    """
-    body = []
-    right_ends = []
-    y = ARC_TOP
-    for words in sentences:
-        x = WORDS_MARGIN
-        middles = []
-        for i, word in enumerate(words):
-            style: dict[str, Any] = {"dashed": i > pronoun, "bold": i >= pronoun or i == noun}
-            style |= {"height": WORD_HEIGHT, "corner_radius": WORD_RADIUS}
-            if i > pronoun:
-                body.append(svg.label(x + PREDICTION_X, y + WORD_HEIGHT / 2, "→"))
-                x += PREDICTION_WIDTH
-            width = box_width(word)
-            body.append(box(x, y, width, word, **style))
-            middles.append(x + width / 2)
-            x += width + WORD_GAP
-        start_x, end_x = middles[pronoun], middles[noun]
-        path = (
-            f"M{start_x:g} {y - ARC_GAP:g}C{start_x:g} {y - ARC_HEIGHT:g} "
-            f"{end_x:g} {y - ARC_HEIGHT:g} {end_x:g} {y - ARC_GAP:g}"
-        )
-        stroke = {"stroke": svg.colour("weights"), "stroke_width": 2}
-        body.append(svg.element("path", d=path, fill="none", **stroke))
-        body.append(head((end_x, y - ARC_GAP / 2), math.pi / 2, "weights", ARC_HEAD))
-        right_ends.append(x - WORD_GAP)
-        y += WORD_HEIGHT + WORDS_GAP
-    texts = (f"“{' '.join(words[:-1])}” goes on with “{words[-1]}”" for words in sentences)
-    description = "; ".join(texts) + ". An arc leads from the pronoun to its noun."
-    height = y - WORDS_GAP + 0.2 * svg.LINE_HEIGHT
-    return Panel(max(right_ends) + WORDS_MARGIN, height, "".join(body), description)
 
 
 def arrows_panel(

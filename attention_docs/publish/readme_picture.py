@@ -3,8 +3,9 @@
 import re
 from pathlib import Path
 
-from attention_docs.figures.course_averages import course_sentences
+from attention_docs.figures.course_order import course_positions
 from attention_docs.publish.computed import ComputedExamples
+from attention_docs.render.numbers import short_numbers
 
 PICTURE = Path("docs/assets/pictures/sentences.svg")
 # The text takes its colour from the page, but a picture is a page of its own.
@@ -15,8 +16,9 @@ STYLE = (
 
 
 def readme_picture(root: Path) -> str:
-    """Return the two sentences of the course as a file of its own."""
-    drawing = course_sentences(ComputedExamples(root).steps)
+    """Return where the pronoun looks in the two sentences of the course, as a file of its own."""
+    with short_numbers():
+        drawing = course_positions(ComputedExamples(root).steps)
     # A figure of a page has a minimum width, but a picture is as wide as it is asked to be.
     picture = re.sub(r' style="min-width:[^"]*">', f">{STYLE}", drawing, count=1)
     return re.sub(r' width="\d+" height="\d+"', ' width="600"', picture, count=1) + "\n"

@@ -243,6 +243,7 @@ def _player_control(states: Sequence[Panel], name: str) -> str:
         element("button", "‹", type="button", aria_label="Previous state", aria_disabled="true"),
         slider,
         element("button", "›", type="button", aria_label="Next state"),
+        element("button", "Play", type="button"),
         element("output", text_node(status)),
         class_="control hands-on",
     )

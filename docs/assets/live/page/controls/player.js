@@ -1,9 +1,11 @@
-// Players: a slider and two buttons show one state of a figure after another.
+// Players: a slider and two buttons show one state of a figure after another, and a third one plays them all.
 
 import { connectEach } from "../site.js";
 
 // The time in milliseconds in which a number moves to its position in the next state.
 const DURATION = 500;
+// The time in milliseconds for which a state is shown while all are played.
+const PACE = 6000;
 
 /** Return the numbers that a drawing shows, by their references. @param {SVGElement} drawing @returns {Map<string, SVGElement>} */
 const numbersOf = (drawing) => {
@@ -30,7 +32,8 @@ const connect = (player) => {
   const drawings = [.../** @type {NodeListOf<SVGSVGElement>} */ (player.querySelectorAll("svg"))];
   const slider = /** @type {HTMLInputElement} */ (player.querySelector("input"));
   const caption = /** @type {HTMLOutputElement} */ (player.querySelector("output"));
-  const [back, forward] = player.querySelectorAll("button");
+  const [back, forward, play] = player.querySelectorAll("button");
+  let timer = 0;
   let shown = drawings[0];
   const show = () => {
     const previous = shown;
@@ -48,7 +51,28 @@ const connect = (player) => {
     slider.value = String(Number(slider.value) + change);
     show();
   };
-  slider.oninput = show;
+  const stop = () => {
+    clearInterval(timer);
+    timer = 0;
+    play.textContent = "Play";
+  };
+  const playOn = () => {
+    moveSlider(1)();
+    if (slider.value === slider.max || !player.isConnected) stop();
+  };
+  play.onclick = () => {
+    if (timer) return stop();
+    play.textContent = "Pause";
+    // From the beginning, if all have been shown.
+    if (slider.value === slider.max) moveSlider(-slider.max)();
+    timer = setInterval(playOn, PACE);
+  };
+  // Who takes a step wants to look at it.
+  player.addEventListener("click", ({ target }) => target !== play && stop());
+  slider.oninput = () => {
+    stop();
+    show();
+  };
   back.onclick = moveSlider(-1);
   forward.onclick = moveSlider(1);
   shown.parentElement?.classList.add("shown");
