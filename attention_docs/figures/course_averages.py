@@ -4,15 +4,185 @@ from typing import Any
 import numpy as np
 
 from attention_docs.arrays import Array
-from attention_docs.examples.course_sentence import BIRDS, BOATS, FEATURES, THEY, WORDS
-from attention_docs.figures.course_sentence import AIR_AND_WATER, WEIGHTS_OF_WORDS, WORD_FEATURES
-from attention_docs.figures.registry import claim, site_figure
+from attention_docs.examples.course_sentence import (
+    BECAUSE,
+    BIRDS,
+    BOATS,
+    FEATURES,
+    SWAPPED,
+    THEY,
+    VOCABULARY,
+    WORDS,
+)
+from attention_docs.figures.course_sentence import (
+    AIR_AND_WATER,
+    ENDING_COLUMNS,
+    ENDINGS,
+    WEIGHTS_OF_WORDS,
+    WORD_FEATURES,
+)
+from attention_docs.figures.registry import claim, labels_of_largest, site_figure
 from attention_docs.lookup import StepsOf
-from attention_docs.render.figures import Html, Panel, heatmap, matrix_panel, svg
+from attention_docs.render.figures import (
+    Html,
+    Panel,
+    bars,
+    cells,
+    heatmap,
+    matrix_panel,
+    scales,
+    svg,
+)
+from attention_docs.render.figures.boxes import box
 from attention_docs.render.figures.plane import Vector, draw_outline, draw_vector
 from attention_docs.render.numbers import number
 
+# In pixels: the width of a word with what it holds, the height of a feature, and the room for the
+# names of the features at the left.
+COLUMN, FEATURE_HEIGHT, NAMES_WIDTH = 58, 15, 50
+ARCS_HEIGHT, WORD_HEIGHT, ANSWERS_HEIGHT = 56, 24, 36
+CELL_WIDTH = 22  # so that what a word holds and what it takes stand side by side
+WORDS_Y = ARCS_HEIGHT
+CELLS_Y = WORDS_Y + WORD_HEIGHT + ANSWERS_HEIGHT
+WIDTH = NAMES_WIDTH + (len(WORDS) + 1) * COLUMN + 4
+HEIGHT = CELLS_Y + 5 * FEATURE_HEIGHT + 8
+# The widest line from the pronoun to a word, and the thinnest.
+WIDEST, THINNEST = 6.0, 0.5
+ANSWERS = {BIRDS: "thing, first", BOATS: "thing, later"}
 AXIS_LENGTH, UNIT = 2, 90  # of a plane: the length of its axes, and of 1 on paper
+
+
+@site_figure
+def first_minute(steps_of: StepsOf) -> Html:
+    r"""The course in a minute. The thicker a line, the larger the weight. One question leads to
+    *birds*, another to *because*, and *fly* fits best. With the nouns exchanged, *sail* does."""
+    heads, block = steps_of("course_heads"), steps_of("course_block")
+    next_token = steps_of("course_next_token")
+    x, after_block = heads["with_positions"][:, WORD_FEATURES], block["output"]
+    noun, reason = heads["added_1"], heads["added_2"]
+    weights, swapped_weights = heads["weights_1"], steps_of("course_mask")["weights_swapped"]
+    probabilities = next_token["probabilities"]
+    claim(weights[THEY].argmax() == BIRDS and weights[THEY].max() > 0.9, "leads to *birds*")
+    claim(heads["weights_2"][THEY].argmax() == BECAUSE, "another to *because*")
+    endings = [
+        labels_of_largest(next_token[step][THEY:], VOCABULARY)
+        for step in ("probabilities", "probabilities_swapped")
+    ]
+    claim(endings == [["fly"], ["sail"]] and swapped_weights[THEY].argmax() == 0, "*sail* does")
+    concluded = labels_of_largest(after_block[THEY:], FEATURES)
+    claim(concluded == ["action"], "*fly* fits best")
+    words = [column(x, word, place=word) for word in range(len(WORDS))]
+    asks = answer(THEY, "which thing", "query") + answer(THEY, "came first?", "query", line=1)
+    answers = "".join(answer(word, text, "key") for word, text in ANSWERS.items())
+    scenes = [
+        scene("Which word comes next? That depends on who “they” are."),
+        scene("Each word becomes a list of numbers, which say what it is.", *words),
+        scene("The pronoun asks a question, and other words have answers.", asks, answers, *words),
+        scene(
+            "The answers are compared with the question, and birds fits best.",
+            arcs(weights[THEY]),
+            *words,
+            column(noun, THEY, place=BIRDS, role="output", is_taken=True),
+        ),
+        scene(
+            "So the pronoun takes the numbers of birds, and hardly any others.",
+            *words,
+            column(noun, THEY, place=THEY, role="output", is_taken=True),
+        ),
+        scene(
+            "A second look finds the word just before, and brings a reason.",
+            arcs(heads["weights_2"][THEY]),
+            *words,
+            column(reason, THEY, place=BECAUSE, role="output", is_taken=True),
+        ),
+        scene(
+            "What the pronoun was and what it has found are added up.",
+            *words[:THEY],
+            column(block["summed"], THEY, place=THEY, role="output"),
+        ),
+        scene(
+            "A small network concludes: expect an action.",
+            *words[:THEY],
+            column(after_block, THEY, place=THEY, role="output"),
+        ),
+        scene(
+            "Each word that could follow is compared with this, and fly fits best.",
+            next_words(probabilities[THEY][ENDING_COLUMNS]),
+            next_word="fly",
+        ),
+        scene(
+            "Exchange the nouns, and the same steps lead to sail.",
+            arcs(swapped_weights[THEY]),
+            words=SWAPPED,
+            next_word="sail",
+        ),
+    ]
+    return svg.player(scenes, "The first minute")
+
+
+def scene(name: str, *parts: str, words: Sequence[str] = WORDS, next_word: str = "?") -> Panel:
+    """Draw the words in a row, the next one dashed, with other parts above and below."""
+    body = [
+        box(
+            middle(place) - COLUMN / 2 + 1,
+            WORDS_Y,
+            COLUMN - 2,
+            word,
+            height=WORD_HEIGHT,
+            dashed=place > THEY,
+            bold=place >= THEY,
+        )
+        for place, word in enumerate([*words, next_word])
+    ]
+    frame = {"x": 0.5, "y": 0.5, "width": WIDTH - 1, "height": HEIGHT - 1, "rx": 6}
+    stroke = {"fill": "none", "stroke": "currentColor", "stroke_opacity": 0.2}
+    body.append(svg.element("rect", **frame, **stroke))
+    return Panel(WIDTH, HEIGHT, "".join([*body, *parts]), name, name=name)
+
+
+def middle(place: float) -> float:
+    return NAMES_WIDTH + (place + 0.5) * COLUMN
+
+
+def column(
+    rows: Array, row: int, *, place: int, role: str = "input", is_taken: bool = False
+) -> str:
+    """Draw the features of a row as cells below a word, at the right if they are taken."""
+    features = rows[row : row + 1, :5].T
+    x = middle(place) + (1 if is_taken else -CELL_WIDTH - 1)
+    grid = cells.Grid(x, CELLS_Y, (CELL_WIDTH, FEATURE_HEIGHT), *features.shape)
+    scale = scales.scale_of("diverging", "features", features, role)
+    names = FEATURES[WORD_FEATURES] if place == 0 and not is_taken else []
+    labels = "".join(
+        svg.label(NAMES_WIDTH - cells.LABEL_GAP, grid.row_middle(i), text, "end")
+        for i, text in enumerate(names)
+    )
+    return labels + cells.draw_cells(grid, features, scale, has_numbers=False)
+
+
+def answer(place: int, text: str, role: str, line: float = 0) -> str:
+    y = WORDS_Y + WORD_HEIGHT + (line + 0.5) * svg.LINE_HEIGHT - 2
+    return svg.label(middle(place), y, text, fill=svg.colour(role))
+
+
+def arcs(weights: np.ndarray) -> str:
+    """Draw a line from the pronoun to each word, as thick as its share."""
+    drawing = ""
+    for place, weight in enumerate(weights.tolist()):
+        start, end, top = middle(THEY), middle(place), WORDS_Y - 2
+        peak = top - 14 - 10 * (THEY - place)
+        path = f"M{start:g} {top:g}C{start:g} {peak:g} {end:g} {peak:g} {end:g} {top:g}"
+        width = round(max(THINNEST, WIDEST * weight), 2)
+        if place != THEY:
+            stroke = {"stroke": svg.colour("weights"), "stroke_width": width}
+            drawing += svg.element("path", d=path, fill="none", **stroke)
+    return drawing
+
+
+def next_words(probabilities: Array) -> str:
+    """Draw the probabilities of three words as bars below the sentence."""
+    panel = bars.bars_panel("next word", probabilities, ENDINGS, "output", has_heading=False)
+    return svg.translated(NAMES_WIDTH + COLUMN, CELLS_Y, panel.body)
 
 
 @site_figure

@@ -28,7 +28,8 @@ def random_scores(steps_of: StepsOf) -> Html:
         data = steps["roots"] ** 2, steps["counts"], steps["bins"][i]
         histograms = histograms_panel(name, *data, steps["selected"])
         row = steps[f"weights{ending}"]
-        weights = bars.bars_panel("softmax", row, *words_of(row))
+        (words,) = words_of(row)
+        weights = bars.bars_panel("softmax", row, words)
         panels.append(svg.below([histograms, weights], name))
     return beside(panels, "Random scores and their softmax, without and with the root")
 

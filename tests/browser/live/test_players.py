@@ -22,6 +22,7 @@ PLAYERS = (
 )
 # The page of the tests that would show the same on each.
 PAGE = "mechanisms/heads_in_code"
+PACE = 6000  # milliseconds, as in player.js
 # Whether each state is visible.
 VISIBLE = """
     [...document.querySelectorAll(".player svg")].map(drawing => drawing.checkVisibility({visibilityProperty: true}))
@@ -73,7 +74,7 @@ def test_player_steps_through_all_states_which_equal_python_after_an_edit(
 ):
     visit = open_page(page)
     wait_until_ready(visit)
-    back, forward = visit.page.locator(f"{PLAYER} button").all()
+    back, forward, _ = visit.page.locator(f"{PLAYER} button").all()
     for state in range(count):
         assert_shows_state(visit, state, count)
         is_last = state == count - 1
@@ -107,7 +108,7 @@ def test_all_player_states_are_visible_without_scripts(phone, address):
 def count_animations_of_a_step(visit):
     wait_until_ready(visit)
     assert visit.page.evaluate(ANIMATIONS) == 0
-    visit.page.locator(f"{PLAYER} button").last.click()
+    visit.page.get_by_label("Next state").click()
     return visit.page.evaluate(ANIMATIONS)
 
 
@@ -137,3 +138,21 @@ def test_states_have_their_common_scale_after_an_edit(open_page):
     assert visit.page.evaluate(opacities) != before
     press_bar_button(visit, "Done")
     assert visit.page.evaluate(opacities) == before
+
+
+def test_play_button_shows_all_states_until_the_last_or_a_step(open_page):
+    visit = open_page(PAGE)
+    wait_until_ready(visit)
+    visit.page.clock.install()
+    play = visit.page.get_by_role("button", name="Play")
+    play.click()
+    visit.page.clock.run_for(2 * PACE)
+    assert_shows_state(visit, 2, 5)
+    visit.page.get_by_label("Previous state").click()
+    visit.page.clock.run_for(2 * PACE)
+    assert_shows_state(visit, 1, 5)
+    play.click()
+    visit.page.clock.run_for(9 * PACE)
+    assert_shows_state(visit, 4, 5)
+    play.click()
+    assert_shows_state(visit, 0, 5)
