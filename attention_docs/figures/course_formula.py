@@ -1,10 +1,9 @@
 from typing import Any
 
-from attention_docs.examples.course_sentence import FEATURES, THEY
+from attention_docs.examples.course_sentence import FEATURES, THEY, VALUE_FEATURES, WORDS
 from attention_docs.figures.registry import site_figure
-from attention_docs.figures.steps_of_attention import output_figure
 from attention_docs.lookup import StepsOf
-from attention_docs.render.figures import Html, bars, beside, plane
+from attention_docs.render.figures import Html, bars, beside, plane, product_figure
 
 
 @site_figure
@@ -32,4 +31,16 @@ def turned_query(steps_of: StepsOf) -> Html:
 def course_one_number(steps_of: StepsOf) -> Html:
     r"""The last step: the weights of *they*, row 5 of $\weights{A}$, average the column *air* of
     the values $\value{V}$. The result stands where the two meet, in the output $\output{O}$."""
-    return output_figure(steps_of("course_formula"), row=THEY, column=FEATURES.index("air"))
+    steps = steps_of("course_formula")
+    return product_figure(
+        steps["weights"][THEY:],
+        steps["V"],
+        row_labels=WORDS[THEY:],
+        column_labels=VALUE_FEATURES,
+        inner_labels=WORDS,
+        column=FEATURES.index("air"),
+        names=("A", "V", "O"),
+        roles=("weights", "value", "output"),
+        scales=("sequential", "diverging", "diverging"),
+        product=steps["output"][THEY:],
+    )

@@ -72,4 +72,5 @@ def course_learned_weights(steps_of: StepsOf) -> Html:
     claim(difference < 0.05, "every row is close to a plain average")
     claim(weights_after[THEY, BIRDS] > 0.7, "mostly at *birds*")
     weights = {"Before the first step": weights_before, "After the last step": weights_after}
-    return matrices_figure("Learned weights", weights, mark=(THEY, None), **WEIGHTS_OF_WORDS)
+    options = {"mark": (THEY, None), "numbers": False, **WEIGHTS_OF_WORDS}
+    return matrices_figure("Learned weights", weights, **options)

@@ -30,7 +30,7 @@ def clicked_mask(steps_of: StepsOf) -> Html:
     words: what leaks."""
     steps = steps_of("clicked_mask")
     panels = [
-        matrix_panel(steps["weights"], "Weights", **WEIGHTS_OF_WORDS),
+        matrix_panel(steps["weights"], "Weights", numbers=False, **WEIGHTS_OF_WORDS),
         bars.bars_panel("leaked", steps["leaked"], WORDS),
     ]
     return beside(panels, "Weights under a mask, and what leaks")

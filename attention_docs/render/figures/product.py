@@ -84,7 +84,8 @@ def product_figure(
         body.append(cells.draw_mark(grids[i], marks[i], roles[i]))
         body.append(svg.title(grids[i].middle_x, title_ys[i], names[i], roles[i]))
         descriptions.append(cells.describe(names[i], matrix))
-    marked_pair = f"row {row + 1} · column {column + 1} = "
+    marked_row = f"row {row + 1} · " if len(a) > 1 else ""
+    marked_pair = f"{marked_row}column {column + 1} = "
     marked_number = cells.inline_number(ab, (row, column))
     equation = marked_pair + number(ab[row, column])
     equation_y = grid_ab.bottom + svg.LINE_HEIGHT
