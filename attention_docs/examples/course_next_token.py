@@ -1,7 +1,7 @@
 """The last step of the course: logits, probabilities, the next token and the one after it.
 
 - `probabilities` belong to "birds pass boats because they", and `probabilities_swapped` to "boats
-  pass birds because they". `next_token` is an index in the vocabulary. `losses` holds -log p for
+  pass birds because they". The next tokens are indices in the vocabulary. `losses` holds -log p for
   the word that actually follows each word, and `loss` is their mean.
 - "fly" is appended, with the clock hand of position 6, and the model runs on six words.
 - `temperatures` divide the logits of the last row before the softmax. `tempered` has a row of
@@ -130,6 +130,7 @@ def steps(xp=numpy):
         "probabilities": prediction.probabilities,
         "probabilities_swapped": ablated[1, 0, :, :],
         "next_token": xp.argmax(prediction.logits[-1, :]),
+        "next_token_swapped": xp.argmax(ablated[1, 0, -1, :]),
         "losses": -xp.log(next_word_probabilities),
         "loss": -xp.mean(xp.log(next_word_probabilities)),
         "fly_with_position": fly,

@@ -30,9 +30,10 @@ SWITCH_HTML = '<div class="order" role="radiogroup" aria-label="Sentence">{choic
 SENTENCE_HTML = (
     '<div class="sentence" style="--tracks: {tracks}"><div class="words" role="radiogroup" '
     'aria-label="Word that looks" aria-live="polite">{words}</div>'
-    '<strong class="gap output"><span>{next_word}</span></strong>'
+    '<strong class="gap output">{next_word}</strong>'
     "{next_to_reason}</div>"
 )
+NEXT_WORD_HTML = '<span data-val="course_next_token.{step}" data-words="{words}">{word}</span>'
 BARS_HTML = '<dl aria-label="Probabilities of the next word">{bars}</dl>'
 WORD_HTML = (
     '<div class="word"><label style="--at: {at}">{radio}{word}</label>'
@@ -81,7 +82,11 @@ def course_sentence_html(words: list[str], ending: str, steps_of: StepsOf) -> st
     return SENTENCE_HTML.format(
         tracks=2 * len(words) + 2,
         words=html,
-        next_word=VOCABULARY[int(np.argmax(probabilities[THEY]))],
+        next_word=NEXT_WORD_HTML.format(
+            step=f"next_token{ending}",
+            words=" ".join(VOCABULARY),
+            word=VOCABULARY[int(next_token[f"next_token{ending}"])],
+        ),
         next_to_reason=BARS_HTML.format(bars=bars),
     )
 

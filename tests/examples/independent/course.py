@@ -347,6 +347,7 @@ def course_next_token(literals):
         "probabilities": predicted,
         "probabilities_swapped": probabilities(literals, block(literals, other)),
         "next_token": argmax(predicted[-1]),
+        "next_token_swapped": argmax(probabilities(literals, block(literals, other))[-1]),
         "losses": losses,
         "loss": statistics.fmean(losses),
         "appended": appended,
