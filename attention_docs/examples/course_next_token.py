@@ -9,8 +9,7 @@
 - Ablations: `fly` and `sail` are the probabilities of these words after each of the two sentences,
   which are the rows. The first column is the complete model; every other column leaves out one of
   `WITHOUT`. `right` counts, over the ten rows of both sentences, how often the right word has the
-  largest probability; a tie does not count. `with_head_1` and `without_head_1` are the last rows of
-  both sentences in the complete model and without head 1.
+  largest probability; a tie does not count.
 
 >>> show(computed(steps))
 logits 5 x 9
@@ -45,15 +44,6 @@ fly 2 x 11
 sail 2 x 11
 [[0.0751 0.0169 0.0765 0.0751 0.4992 0.0005 0.0005 0.2532 1.2e-05 0.0616 0.0555]
  [0.7618 0.0169 0.8143 0.7618 0.4992 0.0085 0.0161 0.7288  0.0002 0.8005 0.9439]]
-log_odds 2 x 11
-[[ 2.3172 0  2.3651  2.3172 0  2.8117  3.5082  1.0574  2.5643  2.5643  2.8334]
- [-2.3172 0 -2.3651 -2.3172 0 -2.8117 -3.5082 -1.0574 -2.5643 -2.5643 -2.8334]]
-with_head_1 2 x 9
-[[0.0001 4.6e-05 0.0017 0.0004 0.0255 0.7618 0.0751 0.0005 0.1349]
- [0.0017 4.6e-05 0.0001 0.0004 0.0255 0.0751 0.7618 0.0005 0.1349]]
-without_head_1 2 x 9
-[[0.0001 3.5e-09 0.0001 0.0002 0.0007 0.4992 0.4992 0.0001 0.0003]
- [0.0001 3.5e-09 0.0001 0.0002 0.0007 0.4992 0.4992 0.0001 0.0003]]
 right [10 4 10 6 2 6 4 10 8 10 2]
 """
 
@@ -88,8 +78,7 @@ LABELS = {
     "fly_with_position": (course.FEATURES,),
     "appended": (course.VOCABULARY,),
     "tempered": ([f"temperature {t}" for t in TEMPERATURES], course.VOCABULARY),
-    "fly sail log_odds": (SENTENCES, ["nothing", *WITHOUT]),
-    "with_head_1 without_head_1": (SENTENCES, course.VOCABULARY),
+    "fly sail": (SENTENCES, ["nothing", *WITHOUT]),
     "right": (["nothing", *WITHOUT],),
 }
 
@@ -154,9 +143,6 @@ def ablation_steps(xp, ablated):
     return {
         "fly": fly,
         "sail": sail,
-        "log_odds": course.round_off(xp, xp.log(fly / sail)),
-        "with_head_1": after_they[:, 0, :],
-        "without_head_1": after_they[:, 1 + WITHOUT.index("head 1"), :],
         "right": count_correct(xp, ablated[0, :, :, :], next_words)
         + count_correct(xp, ablated[1, :, :, :], next_words_swapped),
     }

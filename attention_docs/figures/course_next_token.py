@@ -1,36 +1,8 @@
-import numpy as np
-
 from attention_docs.examples.course_sentence import FEATURES, THEY, VOCABULARY, WORDS
 from attention_docs.figures import course_sentence as course
 from attention_docs.figures.registry import claim, labels_of_largest, site_figure
-from attention_docs.figures.steps_of_attention import matrices_figure
 from attention_docs.lookup import StepsOf, words_of
 from attention_docs.render.figures import Html, bars, beside, heatmap
-
-
-@site_figure
-def course_endings(steps_of: StepsOf) -> Html:
-    r"""The probabilities of *fly*, *sail* and the full stop after *they*, in both sentences. With
-    head 1 the first noun decides between *fly* and *sail*. Without it both rows are the same, for
-    all words of the vocabulary."""
-    steps = steps_of("course_next_token")
-    endings = labels_of_largest(steps["with_head_1"], VOCABULARY)
-    claim(endings == ["fly", "sail"], "the first noun decides between *fly* and *sail*")
-    row_of_birds, row_of_boats = steps["without_head_1"]
-    claim(np.allclose(row_of_birds, row_of_boats, rtol=1e-12), "both rows are the same")
-    return matrices_figure(
-        "The next word in both sentences",
-        {
-            "With head 1": steps["with_head_1"][:, course.ENDING_COLUMNS],
-            "Without head 1": steps["without_head_1"][:, course.ENDING_COLUMNS],
-        },
-        rows="sentence",
-        columns="after “they”",
-        row_labels=["birds pass boats", "boats pass birds"],
-        column_labels=course.ENDINGS,
-        role="output",
-        scale="sequential",
-    )
 
 
 @site_figure

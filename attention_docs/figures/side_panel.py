@@ -103,21 +103,29 @@ def words_stage(step: str, symbol: str = "X + E") -> Stage:
     return Stage("words", "", f"words {symbol}", {symbol: step})
 
 
+def projections_of(example: str, suffix: str = "") -> dict[str, str]:
+    return {letter: f"{example}.{letter}{suffix}" for letter in "QKV"}
+
+
 def attention_stages(
-    projections: str, scores: Mapping[str, str], weights: str, output: str, head: str = ""
+    projections: Mapping[str, str],
+    scores: Mapping[str, str],
+    weights: str,
+    output: str,
+    head: str = "",
 ) -> tuple[Stage, ...]:
     """Return the stages of a head.
 
     Args:
-        projections: the step of Q, K or V, with `{}` for the letter. If it is empty, no values are
-            shown: both heads set by hand have the same, which stand beside the output of the first.
+        projections: the steps of Q, K and V. If there are none, no values are shown: both heads set
+            by hand have the same, which stand beside the output of the first.
         scores: the step of the scores by their name. If it is empty, the stage of the scores is
             left out, and so is that of the queries and keys.
     """
     of_head = OF_HEAD[head]
     stages = []
     for name, step in scores.items():
-        factors = {f"{letter}{head}": projections.format(letter) for letter in "QK"}
+        factors = {f"{letter}{head}": projections[letter] for letter in "QK"}
         to_factors = "times <i>W</i><sub>Q</sub> and times <i>W</i><sub>K</sub>"
         stages += [
             Stage("projections", to_factors, f"queries and keys{of_head}", factors),
@@ -132,8 +140,8 @@ def attention_stages(
     symbol = f"H{head}" if head else "O"
     matrices, name = {symbol: output}, f"output {symbol}"
     if projections:
-        values = f"V{head}" if projections.endswith("_2") else "V"
-        matrices, name = {values: projections.format("V")} | matrices, f"values {values}, {name}"
+        values = f"V{head}" if projections["V"].endswith("_2") else "V"
+        matrices, name = {values: projections["V"]} | matrices, f"values {values}, {name}"
     return (
         *stages,
         weights_stage(weights, head, to_weights),
@@ -142,7 +150,11 @@ def attention_stages(
 
 
 def one_head(
-    words: Stage, projections: str, scores: Mapping[str, str], weights: str, output: str
+    words: Stage,
+    projections: Mapping[str, str],
+    scores: Mapping[str, str],
+    weights: str,
+    output: str,
 ) -> SidePanel:
     """Return the panel of a page with one head."""
     return SidePanel("weights", (words, *attention_stages(projections, scores, weights, output)))
@@ -162,11 +174,12 @@ def block_stage(step: str) -> Stage:
     return Stage("block", operation, "block output B", {"B": step})
 
 
-WORDS_WITH_POSITIONS = words_stage("course_model.with_positions")
+WORDS_WITH_POSITIONS = words_stage("course_heads.with_positions")
+WITH_POSITIONS = {"Q": "course_heads.Q_1", "K": "course_heads.K_1", "V": "course_heads.V"}
 MASKED = {"masked scaled scores": "course_mask.masked"}
 HEAD_1 = "course_heads.weights_1", "course_heads.head_1", "₁"
-HEAD_2 = attention_stages("", {}, "course_heads.weights_2", "course_heads.head_2", "₂")
-HEADS = (WORDS_WITH_POSITIONS, *attention_stages("course_model.{}", {}, *HEAD_1), *HEAD_2)
+HEAD_2 = attention_stages({}, {}, "course_heads.weights_2", "course_heads.head_2", "₂")
+HEADS = (WORDS_WITH_POSITIONS, *attention_stages(WITH_POSITIONS, {}, *HEAD_1), *HEAD_2)
 WHOLE_BLOCK = (
     *HEADS,
     joined_stage("course_heads.output"),
@@ -175,7 +188,7 @@ WHOLE_BLOCK = (
 NEXT_WORD = f"course_next_token.probabilities[{THEY}]"
 FORMULA = one_head(
     words_stage("course_formula.X", "X"),
-    "course_formula.{}",
+    projections_of("course_formula"),
     {"scaled scores": "course_formula.scaled"},
     "course_formula.weights",
     "course_formula.output",
@@ -191,7 +204,7 @@ SWITCHED = (
 SIDE_PANELS = {
     "projections": one_head(
         words_stage("course_projections.X", "X"),
-        "course_projections.{}",
+        projections_of("course_projections"),
         {"scores": "course_projections.scores"},
         "course_projections.weights",
         "course_projections.output",
@@ -200,21 +213,21 @@ SIDE_PANELS = {
     "scale": FORMULA._replace(enlarged_key="scores"),
     "order": one_head(
         WORDS_WITH_POSITIONS,
-        "course_model.{}",
-        {"scaled scores": "course_model.scaled"},
+        WITH_POSITIONS,
+        {"scaled scores": "course_mask.scaled"},
         "course_order.weights_with_positions",
         "course_order.output_with_positions",
     ),
     "mask": one_head(
         WORDS_WITH_POSITIONS,
-        "course_model.{}",
+        WITH_POSITIONS,
         MASKED,
         "course_mask.weights",
         "course_mask.output",
     ),
     "heads": SidePanel(
         "weights",
-        (WORDS_WITH_POSITIONS, *attention_stages("course_model.{}", MASKED, *HEAD_1), *HEAD_2),
+        (WORDS_WITH_POSITIONS, *attention_stages(WITH_POSITIONS, MASKED, *HEAD_1), *HEAD_2),
         folded_keys=("words", "projections", "scores"),
     ),
     "block": SidePanel("block", WHOLE_BLOCK, folded_keys=("weights", "output")),
@@ -232,7 +245,7 @@ def learned_side_panel(by_hand: SidePanel) -> SidePanel:
     weights, output = "course_learned.weights_2", "course_learned.output_2"
     stages = [
         words_stage("course_learned.with_positions"),
-        *attention_stages("course_learned.{}_2", {}, weights, output, "₂"),
+        *attention_stages(projections_of("course_learned", "_2"), {}, weights, output, "₂"),
     ]
     if by_hand.last_operation == TO_NEXT_WORD:
         stages.append(block_stage("course_learned.block"))

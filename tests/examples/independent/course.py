@@ -296,33 +296,6 @@ def course_block(literals):
     }
 
 
-@independent("course_model", LOOPS)
-def course_model(literals):
-    words, rows = literals["X"], add_positions(literals)
-    q, k, v = project(literals, rows)
-    steps = head(literals, 1, rows)
-    outputs = [
-        loops.every_step(*project(literals, words), divisor=1)["output"],
-        head(literals, 1, words, lambda i, j: True)["output"],
-        head(literals, 1, rows, lambda i, j: True)["output"],
-        steps["output"],
-    ]
-    they_outputs = [output[THEY] for output in outputs]
-    from_head_1 = loops.matmul(they_outputs, literals["W_O_1"])
-    from_head_2 = multi_head_output(literals, rows, [2])[THEY]
-    described = block(literals, 4 * [rows[THEY]], add(from_head_1, 4 * [from_head_2]))
-    return {
-        "with_positions": rows,
-        "Q": q,
-        "K": k,
-        "V": v,
-        "scaled": steps["scaled"],
-        "they_outputs": they_outputs,
-        "logits": loops.matmul(described, literals["W_VOCABULARY"]),
-        "next_words": probabilities(literals, described),
-    }
-
-
 def argmax(row):
     return row.index(max(row))
 
@@ -393,7 +366,7 @@ def ablations(literals):
     x, words = literals["X"], literals["VOCABULARY"]
     fly, sail = words.index("fly"), words.index("sail")
     following = {False: [1, 2, 3, 4, fly], True: [1, 0, 3, 4, sail]}
-    computed = {"fly": [], "sail": [], "with_head_1": [], "without_head_1": []}
+    computed = {"fly": [], "sail": []}
     counts = [0] * (1 + len(literals["WITHOUT"]))
     for is_swapped, sentence in ((False, x), (True, swap_nouns(x))):
         rows = [
@@ -403,20 +376,11 @@ def ablations(literals):
         last = [row[THEY] for row in rows]
         computed["fly"].append([row[fly] for row in last])
         computed["sail"].append([row[sail] for row in last])
-        computed["with_head_1"].append(last[0])
-        computed["without_head_1"].append(last[1 + literals["WITHOUT"].index("head 1")])
         for component, sentence_rows in enumerate(rows):
             for row, word in zip(sentence_rows, following[is_swapped], strict=True):
                 rivals = [p for index, p in enumerate(row) if index != word]
                 counts[component] += row[word] > max(rivals) + 5e-10
     return {**computed, "right": counts}
-
-
-@independent("course_next_token", LOOPS)
-def log_odds(literals):
-    chances = ablations(literals)
-    pairs = zip(chances["fly"], chances["sail"], strict=True)
-    return {"log_odds": [[math.log(a / b) for a, b in zip(*rows, strict=True)] for rows in pairs]}
 
 
 @independent("course_step", LOOPS, fixed=["Y"])
