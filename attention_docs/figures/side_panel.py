@@ -7,7 +7,6 @@ introduces later: the next word appears when a page computes it, and so does the
 no script, to the learned model.
 """
 
-import math
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
@@ -18,10 +17,9 @@ from attention_docs.figures.course_sentence import WORD_FEATURES
 from attention_docs.figures.registry import claim
 from attention_docs.figures.sentence import radio
 from attention_docs.lookup import StepsOf, look_up_array, look_up_labels
-from attention_docs.render.figures import Panel, cells, figure, scales
-from attention_docs.render.figures.svg import LINE_HEIGHT, colour, element, label, title
-from attention_docs.render.numbers import drawn_number, short_numbers
-from attention_docs.render.references import step_name
+from attention_docs.render.figures import Panel, bars, cells, figure, scales
+from attention_docs.render.figures.svg import LINE_HEIGHT, title
+from attention_docs.render.numbers import short_numbers
 
 PANEL_NAME = "The sentence, step by step"
 PANEL_HTML = """\
@@ -32,7 +30,7 @@ SWITCH_HTML = '<div class="switch" role="radiogroup" aria-label="The matrices ar
 LEARNED_HTML = '<div class="stages learned"><p>{note}</p>{stages}</div>\n'
 CHOICES = {"by-hand": "set by hand", "learned": "learned"}
 # What the learned matrices share with those set by hand, which the build checks, and what not.
-SAME_AS_BY_HAND = "As by hand, <em>they</em> looks mostly at the first noun."
+SAME_AS_BY_HAND = "As by hand, the word <em>they</em> looks mostly at the first noun."
 LEARNED_NOTE = f"{SAME_AS_BY_HAND} But head 2 does it, and features have numbers instead of names."
 NEGATIVE_NOTE = "<p>Olive cells with − are negative.</p>"
 STAGE_HTML = """\
@@ -46,15 +44,7 @@ MATRIX_GAP = 4
 NUMBERED_ROW_HEIGHT, ROW_HEIGHT = 19, 13
 # The words of the course are narrow, so a column is narrower than `text_width` assumes.
 CHARACTER_WIDTH, WORD_GAP = 6.5, 1.0
-# The next words stand in columns, each with a word, its bar and its number.
-BAR_COLUMNS, BAR_COLUMN_WIDTH = 3, 131
-BAR_X, BAR_WIDTH = 54, 40
-BAR_ROW_HEIGHT, BAR_MARGIN = 18, 3
-
-
 TO_NEXT_WORD = "times <i>W</i><sub>vocabulary</sub>, softmax"
-
-
 AFTER_QUERIES_AND_KEYS = "queries with keys, mask, softmax"
 
 
@@ -231,8 +221,12 @@ SIDE_PANELS = {
         folded_keys=("words", "projections", "scores"),
     ),
     "block": SidePanel("block", WHOLE_BLOCK, folded_keys=("weights", "output")),
-    "next_token": SidePanel("next", SWITCHED, f"course_ablation.probabilities[{THEY}]"),
-    "learned": SidePanel("weights", HEADS, NEXT_WORD, ("words",), "the rest of the model", True),
+    "next_token": SidePanel(
+        "next", SWITCHED, f"course_ablation.probabilities[{THEY}]", folded_keys=("weights",)
+    ),
+    "learned": SidePanel(
+        "weights", HEADS, NEXT_WORD, ("words", "output"), "the rest of the model", True
+    ),
     "writing": SidePanel("next", WHOLE_BLOCK, NEXT_WORD, ("weights", "output"), has_switch=True),
 }
 
@@ -354,48 +348,7 @@ def draw_stage(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
 
 
 def draw_next_word(reference: str, steps_of: StepsOf) -> Panel:
-    """Draw the probability of each word that may come next as a bar, the largest first."""
-    probabilities = look_up_array(reference, steps_of)
+    """Draw the probability of each word that may come next as a bar."""
     (words,) = look_up_labels(reference)
-    most_probable_first = np.argsort(-np.asarray(probabilities), kind="stable").tolist()
-    bars, names = [], []
-    for i, (word, probability) in enumerate(zip(words, probabilities, strict=True)):
-        bar_row, column = divmod(most_probable_first.index(i), BAR_COLUMNS)
-        x, y = column * BAR_COLUMN_WIDTH, bar_row * BAR_ROW_HEIGHT
-        bars.append(cells.tag_index(draw_bar(x, y, probability), probabilities, (i,)))
-        name_end = x + BAR_X - cells.LABEL_GAP
-        name = label(name_end, y + BAR_ROW_HEIGHT / 2, word, "end", pointer_events="none")
-        names.append(name)
-    attributes = {
-        "data_val": step_name(probabilities),
-        "data_set": f"{scales.FILLED} width {BAR_WIDTH}; text short",
-    }
-    group = element("g", *bars, **attributes, fill=colour("output"))
-    in_words = (
-        f"{word} {drawn_number(p)}" for word, p in zip(words, probabilities.tolist(), strict=True)
-    )
-    return Panel(
-        BAR_COLUMNS * BAR_COLUMN_WIDTH,
-        math.ceil(len(words) / BAR_COLUMNS) * BAR_ROW_HEIGHT,
-        group + "".join(names),
-        f"Probabilities of the next word: {', '.join(in_words)}.",
-        name="next word",
-    )
-
-
-def draw_bar(x: float, y: float, probability: float) -> str:
-    """Draw a bar and its number in a column of the next words that has its corner at (x, y)."""
-    bar = element(
-        "rect",
-        x=x + BAR_X,
-        y=y + BAR_MARGIN,
-        width=float(BAR_WIDTH * probability),
-        height=BAR_ROW_HEIGHT - 2 * BAR_MARGIN,
-    )
-    number_end = x + BAR_COLUMN_WIDTH - cells.LABEL_GAP
-    middle = y + BAR_ROW_HEIGHT / 2
-    number = label(number_end, middle, drawn_number(probability), "end", fill=colour(None))
-    # An invisible box, so that a click between the word and the number reaches the bar.
-    size = {"width": BAR_COLUMN_WIDTH, "height": BAR_ROW_HEIGHT}
-    click_area = element("rect", x=x, y=y, **size, fill="none", pointer_events="all")
-    return bar + number + click_area
+    probabilities = look_up_array(reference, steps_of)
+    return bars.bars_panel("next word", probabilities, words, "output", has_heading=False)

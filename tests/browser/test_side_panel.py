@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from attention_docs import examples
-from attention_docs.figures.side_panel import BAR_WIDTH, SIDE_PANELS
+from attention_docs.figures.side_panel import SIDE_PANELS
 from attention_docs.lookup import look_up_array
+from attention_docs.render.figures.bars import WIDTH
 from attention_docs.render.numbers import short_number
 from tests.browser.live.editing import press_bar_button
 from tests.browser.visit import PAGES, PHONE, SMALL_FIGURE_TEXT, WIDE, each_window
@@ -36,7 +37,7 @@ END = "Math.max(...[...document.querySelectorAll('article > *:not(.panel), foote
 BARS = f"""
     [...document.querySelectorAll(".by-hand .next g[data-at]")].map(cell => [
         cell.querySelector("text").textContent,
-        cell.querySelector("rect").getAttribute("width") / {BAR_WIDTH},
+        cell.querySelector("rect").getAttribute("width") / {WIDTH},
     ])
 """
 
@@ -251,19 +252,6 @@ def test_side_panel_meets_wcag_2_2_while_editing(open_page, axe):
         visit.emulate(scheme, **PHONE)
         visit.finish_transitions()
         assert visit.wcag_violations(include=DOCK) == []
-
-
-def test_docked_side_panel_shows_the_next_word_too_where_there_is_room(open_page):
-    visit = open_page("course/learned", width=768, height=1024)
-    unfold(visit)
-    choose(visit, "learned")
-    assert visit.page.locator(".stage:visible").count() == 2
-    stage = box(visit, f"{LEARNED} .main svg")
-    next_word = box(visit, f"{LEARNED} .next svg")
-    text = box(visit, "article > .panel ~ p")
-    assert stage["right"] < next_word["left"]
-    assert next_word["right"] <= text["right"] + 1
-    assert stage["left"] == pytest.approx(text["left"], abs=1)
 
 
 @pytest.mark.parametrize("window", [WIDE, PHONE], ids=["wide", "phone"])

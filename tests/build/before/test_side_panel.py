@@ -8,9 +8,10 @@ import pytest
 
 from attention_docs.examples.course_learned import REASONS
 from attention_docs.examples.course_sentence import VOCABULARY, WORDS
-from attention_docs.figures.side_panel import BAR_WIDTH, SIDE_PANELS, side_panel
+from attention_docs.figures.side_panel import SIDE_PANELS, side_panel
 from attention_docs.lookup import look_up_array
 from attention_docs.publish.computed import ComputedExamples
+from attention_docs.render.figures.bars import WIDTH
 from attention_docs.render.numbers import short_number
 from tests.conftest import ROOT
 from tests.figures.drawing import (
@@ -120,5 +121,5 @@ def test_bars_are_as_long_as_the_probabilities(name):
     assert len(bars) == len(VOCABULARY)
     for (_, word), shapes_of_word in bars.items():
         bar = shapes_of_word[0].attributes
-        expected_width = BAR_WIDTH * probabilities[word]
+        expected_width = WIDTH * probabilities[word]
         assert float(bar["width"]) == pytest.approx(expected_width, abs=0.01)
