@@ -53,7 +53,7 @@ def product_figure(
         ValueError: if the shapes do not fit, a number is not finite, or a row or column is outside.
 
     >>> picture = product_figure(np.array([[1.0, 2.0]]), np.array([[3.0], [4.0]]))
-    >>> "row 1 · column 1 = 11" in picture
+    >>> "column 1 = 11" in picture
     True
     """
     a, b = arguments.factors(a, b)

@@ -455,9 +455,9 @@ def test_numbers_of_a_table_share_one_tab_stop(open_page):
     visit.page.keyboard.press("Tab")
     stop = visit.page.locator(".md-typeset__scrollwrap > .live-stop").last
     stop.focus()
-    assert stop.inner_text() == "6 (1 of 25)"
+    assert stop.inner_text() == "6 (1 of 15)"
     stop.press("ArrowRight")
-    assert stop.inner_text() == "3.4641 (2 of 25)"
+    assert stop.inner_text() == "3.46 (2 of 15)"
     assert "3.46410161513775" in visit.page.locator(CARD).inner_text()
 
 

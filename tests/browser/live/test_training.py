@@ -5,7 +5,7 @@ import re
 from attention_docs.examples.course_learned import REASONS
 from attention_docs.examples.course_sentence import WORDS
 from attention_docs.examples.course_training import RATE
-from attention_docs.render.numbers import drawn_number
+from attention_docs.render.numbers import short_number
 from tests.live.training import shown_after_training
 
 PAGE, BUTTON, STATUS = "course/learned", ".training button", ".training [role=status]"
@@ -51,7 +51,7 @@ def assert_digits(visit, steps):
     for reference, index, digits in shown:
         step = re.fullmatch(r"course_training\.(\w+)", reference)[1]
         indices = tuple(map(int, index.split(","))) if index else ()
-        assert digits == drawn_number(steps[step][indices]), (reference, index)
+        assert digits == short_number(steps[step][indices]), (reference, index)
 
 
 def test_paused_training_shows_no_later_step_and_explains_its_loss(open_page):
