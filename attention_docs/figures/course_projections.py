@@ -17,14 +17,13 @@ NAME_MARGIN, NAME_GAP = 4, 8  # before the name of a labelled row, and after it
 
 @site_figure
 def course_query(steps_of: StepsOf) -> Html:
-    r"""Where *they* looks, first by similarity alone, then with the query and the keys that this
-    page introduces. The thicker a line, the larger the weight: *they* turns from itself to the two
-    nouns."""
+    r"""Where the word *they* looks: by similarity at itself, with a query and keys at both nouns.
+    The thicker a line, the larger the weight."""
     steps = steps_of("course_projections")
     by_similarity, by_query = steps["weights_alike"], steps["weights"]
     saw_itself = by_similarity[THEY].argmax() == THEY
     sees_nouns = by_query[THEY, [BIRDS, BOATS]].min() > 0.4
-    claim(saw_itself and sees_nouns, "*they* turns from itself to the two nouns")
+    claim(saw_itself and sees_nouns, "by similarity at itself, with a query and keys at both nouns")
     panels = [
         lines_panel(by_similarity, WORDS, query=THEY, heading="From similarity", sides=SIDES),
         lines_panel(by_query, WORDS, query=THEY, heading="With query and key"),
@@ -34,8 +33,8 @@ def course_query(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_one_row(steps_of: StepsOf) -> Html:
-    r"""One row from top to bottom: the word *they*, its query, its scores, its weights and its
-    output. The number in each step belongs to the feature or the word above it."""
+    r"""The row of the word *they*, step by step. Each number belongs to the feature or the word
+    above it."""
     steps = steps_of("course_projections")
     rows = (
         ("word x", "input", steps["X"][:, WORD_FEATURES], "↓ times W_Q"),
