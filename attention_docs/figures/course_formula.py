@@ -29,8 +29,8 @@ def turned_query(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_one_number(steps_of: StepsOf) -> Html:
-    r"""The last step: the weights of *they*, row 5 of $\weights{A}$, average the column *air* of
-    the values $\value{V}$. The result stands where the two meet, in the output $\output{O}$."""
+    r"""The weights of the word *they*, row 5 of $\weights{A}$, average the column *air* of
+    $\value{V}$. The result stands where the two meet."""
     steps = steps_of("course_formula")
     return product_figure(
         steps["weights"][THEY:],
