@@ -15,28 +15,25 @@ RADIUS = 78  # of the clock
 
 @site_figure
 def course_order(steps_of: StepsOf) -> Html:
-    r"""Where *they* looks in the two sentences, without positions. The nouns have changed places,
-    and their weights have moved along with them. Both get the same weight in both sentences."""
+    r"""Where the word *they* looks, without positions. Both nouns get the same weight in both
+    sentences."""
     steps = steps_of("course_order")
     weights, swapped = steps["weights"], steps["weights_swapped"]
-    with_nouns_exchanged = weights[THEY, [WORDS.index(word) for word in SWAPPED]]
-    have_moved = np.allclose(with_nouns_exchanged, swapped[THEY])
-    claim(have_moved, "their weights have moved along with them")
     on_nouns = [weights[THEY, [BIRDS, BOATS]], swapped[THEY, [BIRDS, BOATS]]]
-    claim(np.ptp(on_nouns) < 1e-12, "Both get the same weight in both")
+    claim(np.ptp(on_nouns) < 1e-12, "Both nouns get the same weight in both")
     return lines_of_they("Where the pronoun looks without positions", weights, swapped)
 
 
 @site_figure
 def course_positions(steps_of: StepsOf) -> Html:
-    r"""Where *they* looks in the two sentences, with positions. Now it finds the noun that comes
-    first, whichever it is, and the other noun gets almost nothing."""
+    r"""Where the word *they* looks, with positions: at the noun that comes first. The other noun
+    gets almost nothing."""
     steps = steps_of("course_order")
     weights, swapped = steps["weights_with_positions"], steps["weights_with_positions_swapped"]
     first_noun, second_noun = BIRDS, BOATS  # their positions in both sentences
     for rows in (weights, swapped):
-        claim(rows[THEY, first_noun] > 0.9, "it finds the noun that comes first")
-        claim(rows[THEY, second_noun] < 0.03, "the other noun gets almost nothing")
+        claim(rows[THEY, first_noun] > 0.9, "at the noun that comes first")
+        claim(rows[THEY, second_noun] < 0.03, "The other noun gets almost nothing")
     return lines_of_they("Where the pronoun looks with positions", weights, swapped)
 
 
@@ -51,17 +48,15 @@ def lines_of_they(name: str, weights: Array, swapped: Array) -> Html:
 
 @site_figure
 def course_clock(steps_of: StepsOf) -> Html:
-    r"""The positions: a clock hand that turns by the same angle from each word to the next. The
-    positions that it has passed are faint. The tip of the hand has two coordinates, how far it lies
-    to the right and how high. Eight positions are named, of which the sentence has the first
-    five."""
+    r"""The hand turns by the same angle from each position to the next. The coordinates of its tip
+    say how far right it lies, and how high."""
     hands = steps_of("turning_clock")["hands"]
     positions = steps_of("course_order")["E"][:, CLOCK_FEATURES]
     # As complex numbers, because their quotient is the turn from one hand to another.
     complex_hands = positions @ np.array([1, 1j])
     turns = complex_hands[1:] / complex_hands[:-1]
     claim(np.allclose(turns, turns[0]), "turns by the same angle")
-    claim(np.allclose(hands[:5], positions), "of which the sentence has the first")
+    claim(np.allclose(hands[:5], positions), "from each position to the next")
     all_turned = complex_hands[0] * turns[0] ** np.arange(len(hands))
     return figure(_clock(hands, all_turned), "Positions as a clock")
 
