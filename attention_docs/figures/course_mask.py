@@ -10,7 +10,7 @@ from attention_docs.render.figures import Html, bars, beside, matrix_panel
 @site_figure
 def course_mask(steps_of: StepsOf) -> Html:
     r"""The weights without and with the causal mask. What is crossed out lies in the future of the
-    word that asks. Each row divides its weight among the words that are left."""
+    word that asks."""
     steps = steps_of("course_mask")
     panels = [
         matrix_panel(steps["open_weights"], "Without a mask", **WEIGHTS_OF_WORDS),
