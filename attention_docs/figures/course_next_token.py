@@ -20,8 +20,8 @@ def course_ablation(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_vocabulary(steps_of: StepsOf) -> Html:
-    r"""The matrix $W_{\text{vocabulary}}$ without its last two rows, which are zero. A column says
-    what the vector of a position must look like if its word is to come next."""
+    r"""The matrix without its last two rows, which are zero. A column says what a row of
+    $\output{B}$ must look like for its word to come next."""
     w_vocabulary = steps_of("course_sentence")["W_vocabulary"]
     claim(not w_vocabulary[course.CLOCK_FEATURES].any(), "its last two rows, which are zero")
     return heatmap(
@@ -37,8 +37,7 @@ def course_vocabulary(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_next(steps_of: StepsOf) -> Html:
-    r"""What comes next? One row for each word of the sentence, one column for each word of the
-    vocabulary. In every row the largest probability belongs to the word that
+    r"""The probabilities $P$. In every row the largest probability belongs to the word that
     actually follows."""
     probabilities = steps_of("course_next_token")["probabilities"]
     predicted = labels_of_largest(probabilities, VOCABULARY)
