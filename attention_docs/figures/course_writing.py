@@ -40,14 +40,11 @@ PIECE_HTML = (
 
 @site_figure
 def course_temperatures(steps_of: StepsOf) -> Html:
-    r"""Three of the probabilities after *they*, at three temperatures. The higher the temperature,
-    the less *fly* has, and the more *sail* and the full stop."""
+    r"""Three probabilities of the model set by hand after the word *they*, at three
+    temperatures."""
     steps = steps_of("course_next_token")
     probabilities = steps["tempered"][:, ENDING_COLUMNS]
-    claim(probabilities.shape == (3, 3), "Three of the probabilities after *they*, at three")
-    fly, sail, full_stop = np.diff(probabilities.T)  # from one temperature to the next
-    claim(np.all(fly < 0), "the less *fly* has")
-    claim(np.all(sail > 0) and np.all(full_stop > 0), "the more *sail* and the full stop")
+    claim(probabilities.shape == (3, 3), "at three temperatures")
     return heatmap(
         probabilities,
         "Probabilities",
