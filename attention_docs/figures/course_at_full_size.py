@@ -38,20 +38,11 @@ KINDS = {
 
 @site_figure
 def real_heads(steps_of: StepsOf) -> draw.Html:
-    r"""A sentence as the tokens that the model reads, with their ids. Then all heads, each a square
-    with a row for each token. A faint cell is a weight from a fifth on, and a full one from a half
-    on. A full left edge is a sink, and a diagonal is a
-    head that looks at the token before. Frames mark the strongest head of each kind. Below, heads
-    are enlarged: each row is a token that asks, with the weights that it gives, measured and
-    rounded to whole percents. Those that round to zero are left out. On the first sentence, the
-    pronoun head leads each *they* to its noun, the previous-token head leads each token to the one
-    before it, and the sink leads every token to the first one. In repeated words, the induction
-    head leads each to the word after its earlier copy. The first-of-a-word head leads the last part
-    of a long word to its first part. At the bottom, the likeliest tokens to follow the sentence."""
+    r"""Each square is a head, with a row for each token. A faint cell is a weight from a fifth on,
+    and a full one from a half on."""
     sentences = load_results("real_model")["sentences"]
     shades = [percents.start / 100 for percents in SHADES.values()]
     claim(shades == [1 / 5, 1 / 2], "a weight from a fifth on, and a full one from a half on")
-    _check_kinds(sentences)
     name = "All heads of the model"
     enlarged_heads = []
     for kind, (place, index) in strongest_heads().items():
@@ -70,30 +61,6 @@ def real_heads(steps_of: StepsOf) -> draw.Html:
     return draw.Html(
         svg.element("div", *content, class_="all-heads", role="group", aria_label=name)
     )
-
-
-def _check_kinds(sentences: Sequence[Mapping[str, Any]]) -> None:
-    """Check what the caption of `real_heads` says about the strongest head of each kind."""
-    heads = strongest_heads().items()
-    weights = {kind: rows_of(sentences[index], *place) for kind, (place, index) in heads}
-    nouns, repeated, long_words = (sentence["tokens"] for sentence in sentences[:3])
-    first_they, second_they = np.flatnonzero(np.array(nouns) == "they").tolist()
-    for they, noun in ((first_they, "cats"), (second_they, "dogs")):
-        on_noun = weights["Pronoun"][they][nouns.index(noun)]
-        claim(on_noun > 50, "leads each *they* to its noun")
-    for row in weights["Previous token"][1:]:
-        claim(row[-2] > 50, "leads each token to the one before it")
-    for position, token in enumerate(repeated):
-        earlier_copy = repeated.index(token)
-        if earlier_copy < position:
-            on_next = weights["Induction"][position][earlier_copy + 1]
-            claim(on_next > 75, "leads each to the word after its earlier copy")
-    for last_part, first_part in (("arianism", "ant"), ("istic", "un")):
-        row = weights["First of a word"][long_words.index(last_part)]
-        is_led = long_words[int(np.argmax(row))] == first_part
-        claim(is_led, "leads the last part of a long word to its first part")
-    for row in weights["Sink"]:
-        claim(row[0] == 100, "leads every token to the first one")
 
 
 def tokens_and_ids(sentence: Mapping[str, Any]) -> str:

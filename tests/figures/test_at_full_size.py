@@ -53,6 +53,24 @@ def test_enlarged_heads_show_the_recorded_weights():
         np.testing.assert_array_equal(shown_percents, percents_of(sentence, layer, head))
 
 
+def test_strongest_heads_show_their_kind_on_their_sentences():
+    heads = heads_figure.strongest_heads().items()
+    weights = {kind: percents_of(SENTENCES[index], *place) for kind, (place, index) in heads}
+    nouns, repeated, long_words = (sentence["tokens"] for sentence in SENTENCES[:3])
+    first_they, second_they = np.flatnonzero(np.array(nouns) == "they").tolist()
+    assert weights["Pronoun"][first_they, nouns.index("cats")] > 50
+    assert weights["Pronoun"][second_they, nouns.index("dogs")] > 50
+    assert np.all(np.diag(weights["Previous token"], -1) > 50)
+    for position, token in enumerate(repeated):
+        earlier_copy = repeated.index(token)
+        if earlier_copy < position:
+            assert weights["Induction"][position, earlier_copy + 1] > 75
+    for last_part, first_part in (("arianism", "ant"), ("istic", "un")):
+        row = weights["First of a word"][long_words.index(last_part)]
+        assert long_words[np.argmax(row)] == first_part
+    assert np.all(weights["Sink"][:, 0] == 100)
+
+
 def numbers_at_tokens(picture, tokens):
     """Return a matrix of the printed numbers, 0 where none is, by the tokens beside and below."""
     words = [shape for shape in shapes(picture) if shape.text in tokens]
