@@ -2,7 +2,8 @@
 
 A number of `switches` is 1 while its part is there, and 0 if the part is left out. All are 1 here.
 The other steps follow "birds pass boats because they" through the model. `endings` are the
-probabilities of "fly", "sail" and "." after both sentences.
+probabilities of "fly", "sail" and "." after both sentences. `right` counts, over the ten rows of
+both, how often the right word has the largest probability; a tie does not count.
 
 >>> show(computed(steps))
 weights_1 5 x 5
@@ -36,6 +37,7 @@ probabilities 5 x 9
  [9.8e-06  0.0477 9.8e-06 3.6e-07 0.7551  0.0208  0.0208 0.0003 0.1552]
  [ 0.0001 4.6e-05  0.0017  0.0004 0.0255  0.7618  0.0751 0.0005 0.1349]]
 endings [[0.7618 0.0751 0.1349] [0.0751 0.7618 0.1349]]
+right [10]
 """
 
 from typing import NamedTuple
@@ -65,12 +67,15 @@ PARTS = [
 SWITCHES = [1, 1, 1, 1, 1, 1, 1, 1, 1]
 SENTENCES = ["birds pass boats", "boats pass birds"]
 ENDINGS = ["fly", "sail", "."]
+NEXT_WORDS = [*course.WORDS[1:], "fly"]
+NEXT_WORDS_SWAPPED = [*course.SWAPPED[1:], "sail"]
 LABELS = {
     "switches": (PARTS,),
     "with_positions output block_output": (course.WORDS, course.FEATURES),
     "weights_1 weights_2": (course.WORDS, course.WORDS),
     "probabilities": (course.WORDS, course.VOCABULARY),
     "endings": (SENTENCES, ENDINGS),
+    "right": (["of the ten rows"],),
 }
 
 
@@ -97,6 +102,7 @@ def steps(xp=numpy):
         "switches": switches,
         **{name: array[0, :, :] for name, array in run._asdict().items()},
         "endings": xp.take(after_they, columns, axis=1),
+        "right": count_correct(xp, run.probabilities[:, None, :, :]),
     }
 
 
@@ -129,3 +135,22 @@ def switched_model(xp, x, switches):
     block_output = choose("second norm", layer_norm(xp, summed_again), summed_again)
     probabilities = softmax(block_output @ matrices["W_vocabulary"])
     return Run(rows, *weights, output, block_output, probabilities)
+
+
+def count_correct(xp, probabilities):
+    """Return for each of m models how many of the ten next words it predicts.
+
+    `probabilities`, (2, m, 5, 9), has axes for the sentence, the model, the word and the next word.
+    A word counts if its right next word is likelier than every other one.
+    """
+    # Rounded, so that the probabilities of a tie, which can differ by rounding errors, are equal.
+    rounded = course.round_off(xp, probabilities)
+    count = 0
+    for sentence, next_words in enumerate((NEXT_WORDS, NEXT_WORDS_SWAPPED)):
+        for row, word in enumerate(next_words):
+            of_words = rounded[sentence, :, row, :]
+            of_right_word = of_words[:, course.VOCABULARY.index(word)]
+            # The right word itself is counted, so this is 1 if no other word is as likely.
+            as_likely = xp.astype(of_words >= of_right_word[:, None], xp.int64)
+            count = count + xp.astype(xp.sum(as_likely, axis=-1) == 1, xp.int64)
+    return count

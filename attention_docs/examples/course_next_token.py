@@ -55,7 +55,13 @@ from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 from attention_docs.examples import course_heads
 from attention_docs.examples import course_sentence as course
-from attention_docs.examples.course_ablation import PARTS, SENTENCES, switched_model
+from attention_docs.examples.course_ablation import (
+    NEXT_WORDS,
+    PARTS,
+    SENTENCES,
+    count_correct,
+    switched_model,
+)
 from attention_docs.examples.course_block import block
 from attention_docs.softmax import softmax
 
@@ -67,8 +73,6 @@ TEMPERATURES = [0.5, 1, 2]
 # What each incomplete model lacks.
 LEFT_OUT = [[part] for part in PARTS] + [["first norm", "second norm"]]
 WITHOUT = [*PARTS, "both norms"]
-NEXT_WORDS = [*course.WORDS[1:], "fly"]
-NEXT_WORDS_SWAPPED = [*course.SWAPPED[1:], "sail"]
 FLY, SAIL = course.VOCABULARY.index("fly"), course.VOCABULARY.index("sail")
 LABELS = {
     "output": (course.WORDS, course.FEATURES),
@@ -138,13 +142,10 @@ def ablation_steps(xp, ablated):
     """
     after_they = ablated[:, :, course.THEY, :]
     fly, sail = after_they[:, :, FLY], after_they[:, :, SAIL]
-    next_words = [course.VOCABULARY.index(word) for word in NEXT_WORDS]
-    next_words_swapped = [course.VOCABULARY.index(word) for word in NEXT_WORDS_SWAPPED]
     return {
         "fly": fly,
         "sail": sail,
-        "right": count_correct(xp, ablated[0, :, :, :], next_words)
-        + count_correct(xp, ablated[1, :, :, :], next_words_swapped),
+        "right": count_correct(xp, ablated),
     }
 
 
@@ -178,17 +179,3 @@ def ablate(xp, x, models):
         for part in PARTS
     ]
     return switched_model(xp, x, switches).probabilities
-
-
-def count_correct(xp, probabilities, right_words):
-    """Return how many words each incomplete model continues correctly.
-
-    `probabilities`, (11, 5, 9), has an axis for the part that is left out, one for the word and one
-    for the next word. A word counts if its right next word is likelier than every other one.
-    """
-    # Rounded, so that the probabilities of a tie, which can differ by rounding errors, are equal.
-    rounded = course.round_off(xp, probabilities)
-    of_right_word = xp.stack([rounded[:, i, word] for i, word in enumerate(right_words)], axis=1)
-    # The right word itself is counted, so the count is 1 if no other word is as likely.
-    at_least_as_likely = xp.sum(xp.astype(rounded >= of_right_word[:, :, None], xp.int64), axis=-1)
-    return xp.sum(xp.astype(at_least_as_likely == 1, xp.int64), axis=-1)

@@ -39,7 +39,7 @@ from attention_docs.render.numbers import number
 
 # In pixels: the width of a word with what it holds, the height of a feature, and the room for the
 # names of the features at the left.
-COLUMN, FEATURE_HEIGHT, NAMES_WIDTH = 58, 15, 50
+COLUMN, FEATURE_HEIGHT, NAMES_WIDTH = 52, 15, 50
 ARCS_HEIGHT, WORD_HEIGHT, ANSWERS_HEIGHT = 56, 24, 36
 CELL_WIDTH = 22  # so that what a word holds and what it takes stand side by side
 WORDS_Y = ARCS_HEIGHT

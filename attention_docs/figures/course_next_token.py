@@ -7,14 +7,16 @@ from attention_docs.render.figures import Html, bars, beside, heatmap
 
 @site_figure
 def course_ablation(steps_of: StepsOf) -> Html:
-    r"""The probabilities of *fly*, *sail* and the full stop after both sentences, with the parts
-    that are switched on."""
-    endings = steps_of("course_ablation")["endings"]
-    sentences, words = words_of(endings)
+    r"""The probabilities of *fly*, *sail* and the full stop after both sentences, and how many of
+    the ten rows put the right word first."""
+    steps = steps_of("course_ablation")
+    sentences, words = words_of(steps["endings"])
     panels = [
         bars.bars_panel(f"{sentence} …", row, words, "output")
-        for sentence, row in zip(sentences, endings, strict=True)
+        for sentence, row in zip(sentences, steps["endings"], strict=True)
     ]
+    (of_ten,) = words_of(steps["right"])
+    panels.append(bars.bars_panel("rows right", steps["right"], of_ten, largest=10))
     return beside(panels, "The endings of both sentences")
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from attention_docs.arrays import Array
 from attention_docs.examples.course_sentence import THEY
 from attention_docs.figures.course_sentence import WORD_FEATURES
 from attention_docs.figures.registry import claim
@@ -23,11 +24,13 @@ from attention_docs.render.numbers import short_numbers
 
 PANEL_NAME = "The sentence, step by step"
 PANEL_HTML = """\
-<aside class="panel" aria-label="{name}"><details open><summary>{name}</summary>
+<aside class="panel{waits}" aria-label="{name}"><details open><summary>{name}</summary>
 {switch}<div class="stages by-hand">{by_hand}</div>
 {learned}<label class="all"><input type="checkbox">all steps</label></details></aside>"""
 SWITCH_HTML = '<div class="switch" role="radiogroup" aria-label="The matrices are">{}</div>\n'
 LEARNED_HTML = '<div class="stages learned"><p>{note}</p>{stages}</div>\n'
+# Pages that introduce what their panels show; wide screens show it when the reader is there.
+WAITING = ("projections", "order")
 CHOICES = {"by-hand": "set by hand", "learned": "learned"}
 # What the learned matrices share with those set by hand, which the build checks, and what not.
 SAME_AS_BY_HAND = "As by hand, the word <em>they</em> looks mostly at the first noun."
@@ -89,7 +92,7 @@ SCORES_SYMBOLS = {"scores": "S", "scaled scores": "S/√3", "masked scaled score
 OF_HEAD = {"": "", "₁": " of head 1", "₂": " of head 2"}
 
 
-def words_stage(step: str, symbol: str = "X + E") -> Stage:
+def words_stage(step: str, symbol: str = "X") -> Stage:
     return Stage("words", "", f"words {symbol}", {symbol: step})
 
 
@@ -177,7 +180,7 @@ WHOLE_BLOCK = (
 )
 NEXT_WORD = f"course_next_token.probabilities[{THEY}]"
 FORMULA = one_head(
-    words_stage("course_formula.X", "X"),
+    words_stage("course_formula.X"),
     projections_of("course_formula"),
     {"scaled scores": "course_formula.scaled"},
     "course_formula.weights",
@@ -193,7 +196,7 @@ SWITCHED = (
 )
 SIDE_PANELS = {
     "projections": one_head(
-        words_stage("course_projections.X", "X"),
+        words_stage("course_projections.X"),
         projections_of("course_projections"),
         {"scores": "course_projections.scores"},
         "course_projections.weights",
@@ -202,7 +205,7 @@ SIDE_PANELS = {
     "formula": FORMULA,
     "scale": FORMULA._replace(enlarged_key="scores"),
     "order": one_head(
-        WORDS_WITH_POSITIONS,
+        words_stage("course_heads.with_positions", "X + E"),
         WITH_POSITIONS,
         {"scaled scores": "course_mask.scaled"},
         "course_order.weights_with_positions",
@@ -264,7 +267,13 @@ def side_panel(name: str, steps_of: StepsOf, add_insert: Callable[[str], str]) -
         stages = stages_html(learned_side_panel(panel), steps_of)
         learned = LEARNED_HTML.format(note=LEARNED_NOTE, stages=stages)
     by_hand = stages_html(panel, steps_of)
-    html = PANEL_HTML.format(name=PANEL_NAME, switch=switch, by_hand=by_hand, learned=learned)
+    html = PANEL_HTML.format(
+        name=PANEL_NAME,
+        waits=" waits" if name in WAITING else "",
+        switch=switch,
+        by_hand=by_hand,
+        learned=learned,
+    )
     return add_insert(html)
 
 
@@ -279,8 +288,8 @@ def stages_html(panel: SidePanel, steps_of: StepsOf) -> str:
         css_class = " main" if is_enlarged else ""
         is_open = stage.key not in panel.folded_keys
         html += stage_html(stage.key, stage.operation, drawing, css_class, is_open)
-        for matrix in stage.matrices.items():
-            numbers = shown_numbers(*matrix, steps_of)
+        for step in stage.matrices.values():
+            numbers = shown_numbers(step, steps_of)
             # Masked scores are -inf.
             has_negative_number |= bool(((numbers < 0) & np.isfinite(numbers)).any())
     if panel.next_word:
@@ -290,9 +299,9 @@ def stages_html(panel: SidePanel, steps_of: StepsOf) -> str:
     return html + NEGATIVE_NOTE if has_negative_number else html
 
 
-def shown_numbers(symbol: str, step: str, steps_of: StepsOf) -> np.ndarray:
+def shown_numbers(step: str, steps_of: StepsOf) -> np.ndarray:
     """Return a step, without the features of positions before the course has introduced them."""
-    return look_up_array(step, steps_of)[:, WORD_FEATURES if symbol == "X" else slice(None)]
+    return look_up_array(step, steps_of)[:, WORD_FEATURES if step.endswith(".X") else slice(None)]
 
 
 def stage_html(key: str, operation: str, drawing: Panel, css_class: str, is_open: bool) -> str:
@@ -308,15 +317,12 @@ def stage_html(key: str, operation: str, drawing: Panel, css_class: str, is_open
 
 
 def draw_stage(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
-    """Draw matrices side by side, the first with words at its rows; the row of *they* is marked.
-
-    It is the last row, and the only one with numbers, so that a panel is quickly read.
-    """
+    """Draw matrices side by side, the first with words at its rows; the row of *they* is marked."""
     x: float = ROW_WORDS_WIDTH
     body: list[str] = []
     descriptions: list[str] = []
     for symbol, step in stage.matrices.items():
-        numbers = shown_numbers(symbol, step, steps_of)
+        numbers = shown_numbers(step, steps_of)
         row_words, column_words = look_up_labels(step)
         column_words = column_words[: numbers.shape[1]]
         width = WORD_GAP + max(ROW_HEIGHT, CHARACTER_WIDTH * max(map(len, column_words)))
@@ -327,14 +333,11 @@ def draw_stage(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
         role = ROLES[symbol[0]]
         kind = "sequential" if role == "weights" else "diverging"
         scale = scales.scale_of(kind, symbol, numbers, role)
-        others = grid._replace(rows=THEY)
-        row_of_they = grid._replace(y=others.bottom, rows=1)
         body += [
             title(grid.x - cells.LABEL_GAP, LINE_HEIGHT / 2, symbol, role, "end"),
             "" if body else cells.draw_row_labels(grid, row_words),
             cells.draw_column_labels(grid, column_words),
-            cells.draw_cells(others, numbers[:THEY], scale, has_numbers=False),
-            cells.draw_cells(row_of_they, numbers[THEY:], scale, has_numbers=is_enlarged),
+            draw_matrix(grid, numbers, scale, has_numbers=is_enlarged),
             cells.draw_mark(grid, (THEY, None), role),
         ]
         rows = []
@@ -345,6 +348,17 @@ def draw_stage(stage: Stage, steps_of: StepsOf, is_enlarged: bool) -> Panel:
         x = grid.right + MATRIX_GAP + SYMBOL_WIDTH
     description = " ".join(descriptions)
     return Panel(grid.right, grid.bottom, "".join(body), description, name=stage.name)
+
+
+def draw_matrix(grid: cells.Grid, numbers: Array, scale: scales.Scale, *, has_numbers: bool) -> str:
+    """Draw cells, with numbers in the row of *they* alone, which is the last."""
+    if not has_numbers:
+        return cells.draw_cells(grid, numbers, scale, has_numbers=False)
+    others = grid._replace(rows=THEY)
+    row_of_they = grid._replace(y=others.bottom, rows=1)
+    return cells.draw_cells(others, numbers[:THEY], scale, has_numbers=False) + cells.draw_cells(
+        row_of_they, numbers[THEY:], scale
+    )
 
 
 def draw_next_word(reference: str, steps_of: StepsOf) -> Panel:

@@ -168,10 +168,14 @@ class MarkdownConverter:
         return plain.plain_markdown(LINK_TO_NOTEBOOK.sub(r"\1.md", with_install))
 
     def macros_of_section(self, macros: Macros, page_file: PageFile) -> Macros:
-        """Return macros that print short numbers on the pages of the course, except in its code."""
+        """Return macros that print short numbers on the pages of the course.
+
+        Those of its code and those that a dare compares are not short.
+        """
         if not contents.progress(COURSE, self.nav, page_file.path):
             return macros
-        return {**values.with_short_numbers(macros), "example": macros["example"]}
+        exact = {name: macros[name] for name in ("example", "dare")}
+        return {**values.with_short_numbers(macros), **exact}
 
     def with_progress(self, path: str, markdown: str) -> str:
         """Add “Course, page 2 of 10” below the title of a page of the course.

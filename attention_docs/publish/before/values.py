@@ -128,7 +128,7 @@ def is_computation(tex: str) -> bool:
     >>> is_computation(r"\frac{\val{x.a}}{\val{x.b}} = \val{x.c}"), is_computation(r"Q = \val{x.Q}")
     (True, False)
     """
-    sides = tex.partition(r"\qquad")[0].split("=")
+    sides = re.split(r"=|\\approx", tex.partition(r"\qquad")[0])
     return sum(r"\val{" in side for side in sides) > 1
 
 

@@ -64,7 +64,9 @@ export const explain = (graph, values, step, index) => {
   const term = termOf(graph, values, step, index);
   const formula = formulaOf(graph, values, term, step, index);
   const isGiven = isLiteral(graph, term) || isMask(graph, term);
-  const calculation = isGiven ? [] : numbersOf(values, term);
+  // A formula that ends in a full stop is a sentence, for steps whose numbers would not help.
+  const isSentence = graph.written[step]?.endsWith(".");
+  const calculation = isGiven || isSentence ? [] : numbersOf(values, term);
   const lines = calculation.length ? [...calculation, [numberToken(value, dtype)]] : [];
   // A line that looks like its predecessor, the first of which is the right side of the formula, says nothing.
   const texts = [formula.slice(2), ...lines].map((line) => line.map(pieceText).join(""));
@@ -73,7 +75,7 @@ export const explain = (graph, values, step, index) => {
     value: show.python(value, dtype),
     formula,
     numbers: lines.filter((_, i) => texts[i + 1] !== texts[i]),
-    note: noteOf(graph, values, term),
+    note: isSentence ? [] : noteOf(graph, values, term),
     dependencies: dependenciesOf(term),
   };
 };
@@ -119,9 +121,9 @@ const dependsOnCell = (term) => {
  * @param {Graph} graph @param {NDArray[]} values @param {Term} term @param {string} step @param {number[]} index
  */
 const formulaOf = (graph, values, term, step, index) => {
-  if (isLiteral(graph, term)) return [];
   const name = named(graph, step);
   if (graph.written[step]) return [name, " = ", graph.written[step]];
+  if (isLiteral(graph, term)) return [];
   const text = longestFormula(graph, values, term);
   if (text.map(pieceText).join("") === name.step) return [name]; // as X + E
   const formula = [name, " = ", ...text];
@@ -506,7 +508,7 @@ const noteOf = (graph, values, term) => {
   if (isLiteral(graph, term)) {
     const [sharedName] = [...graph.nodesByName].find(([name, node]) => node === term.node && name.includes(".")) ?? [];
     const example = sharedName?.split(".")[0] ?? graph.example;
-    return [`a literal input, given in attention_docs/examples/${example}.py`];
+    return [`chosen by hand, in attention_docs/examples/${example}.py`];
   }
   const value = valueOf(values, term);
   if (isMask(graph, term)) return [maskNote(value)];

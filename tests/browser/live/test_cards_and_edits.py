@@ -125,9 +125,7 @@ def test_card_shows_value_formula_and_numbers_and_leads_to_literal_inputs(visit)
     for step in steps:
         card.locator(".live-follow").first.click()
         assert card.inner_text().startswith(step)
-    assert (
-        "a literal input, given in attention_docs/examples/self_attention.py" in card.inner_text()
-    )
+    assert "chosen by hand, in attention_docs/examples/self_attention.py" in card.inner_text()
     for _ in steps:
         card.locator("button", has_text="Back").click()
     assert WEIGHT_TITLE in card.inner_text()

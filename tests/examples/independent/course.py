@@ -1,5 +1,6 @@
 """The course, in slow loops."""
 
+import itertools
 import math
 import statistics
 
@@ -335,7 +336,11 @@ def course_ablation(literals):
     other = add(swap_nouns(literals["X"]), literals["E"])
     output = block(literals, rows)
     words = [literals["VOCABULARY"].index(word) for word in literals["ENDINGS"]]
-    last_rows = [probabilities(literals, block(literals, x))[THEY] for x in (rows, other)]
+    both = [probabilities(literals, block(literals, x)) for x in (rows, other)]
+    last_rows = [sentence[THEY] for sentence in both]
+    vocabulary = literals["VOCABULARY"]
+    following = [*literals["NEXT_WORDS"], *literals["NEXT_WORDS_SWAPPED"]]
+    predicted = zip(itertools.chain(*both), map(vocabulary.index, following), strict=True)
     return {
         "with_positions": rows,
         **{f"weights_{i}": head(literals, i, rows)["weights"] for i in (1, 2)},
@@ -343,6 +348,7 @@ def course_ablation(literals):
         "block_output": output,
         "probabilities": probabilities(literals, output),
         "endings": [[row[word] for word in words] for row in last_rows],
+        "right": [sum(argmax(row) == word for row, word in predicted)],
     }
 
 

@@ -26,10 +26,13 @@ def test_answer_rounded_to_its_decimals_is_right():
 
 
 def test_wrong_answer_says_in_which_direction_it_is_off():
-    too_large = [("0.24", WEIGHT), ("0.3", WEIGHT), ("8.01", 8), ("inf", 8)]
-    too_small = [("0.2342", WEIGHT), ("-0.2344", WEIGHT), ("7.99", 8), ("−8", 8)]
+    too_large = [("0.24", WEIGHT), ("0.3", WEIGHT), ("0.2355", WEIGHT), ("8.01", 8), ("inf", 8)]
+    too_small = [("0.2333", WEIGHT), ("-0.2344", WEIGHT), ("7.99", 8), ("−8", 8)]
     assert number_verdicts(too_large) == [[False, "Wrong: too large."]] * len(too_large)
     assert number_verdicts(too_small) == [[False, "Wrong: too small."]] * len(too_small)
+    # The error of numbers that were rounded on the way is none of the reader's.
+    (verdict,) = number_verdicts([("0.2342", WEIGHT)])
+    assert verdict == [True, "Right. Without rounding on the way it is 0.2344."]
 
 
 def test_one_decimal_is_not_enough():

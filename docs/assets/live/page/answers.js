@@ -13,6 +13,8 @@ import { parse } from "./edit/entries.js";
 
 // The fewest decimals to which an answer is judged, unless it is a whole number.
 const LEAST_DECIMALS = 2;
+// How far an answer may be off that was computed from rounded numbers.
+const SLACK = 0.001;
 // An allowance for floating-point rounding, far smaller than any decimal that a reader types.
 const ROUNDING_ERROR = 1e-9;
 
@@ -37,6 +39,8 @@ export const judgeNumber = (text, expected, mistakes = []) => {
     return { isRight: true, message: `Right, but cut, not rounded: ${expected.toFixed(decimals)}.` };
   const mistake = mistakes.find(({ number }) => isNear(number, decimals >= LEAST_DECIMALS ? half : 0));
   if (mistake) return { isRight: false, message: `Wrong: that is ${mistake.name}.`, namesMistake: true };
+  if (decimals >= LEAST_DECIMALS && isNear(expected, SLACK))
+    return { isRight: true, message: `Right. Without rounding on the way it is ${expected.toFixed(decimals)}.` };
   return { isRight: false, message: `Wrong: too ${value > expected ? "large" : "small"}.` };
 };
 
