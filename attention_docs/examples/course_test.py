@@ -9,7 +9,8 @@ score.
 With positions, "ships" has the key `key_with_positions`, and the score of "they" with it is
 `score_with_positions`. `probabilities` are the output of the complete model. `next_token` is an
 index in the vocabulary, and `loss` is -log p of "sail". `reasons` is what each feature adds to the
-difference between the scores of "they" on "ships" and on "geese".
+difference between the scores of "they" on "ships" and on "geese". `summed` is the row of "they"
+after the residual sum, and `times_as_likely` compares "sail" with the full stop at temperatures.
 
 `mistakes` has likely wrong answers: the weight without the root and without exponentials, one minus
 the weight, the score with the height of the hand once, and the loss to base ten and without minus.
@@ -43,12 +44,14 @@ slope 0.1906
 key_with_positions [3 0 1.6000]
 score_with_positions 9.2000
 reasons [-2 0 6.4000]
+summed [0.2177 2.8337 0.0101 1.6687 2 -0.9360 -0.3520]
 probabilities 5 x 9
 [[ 0.8832  0.0941 6.9e-06  0.0001  0.0012 1.8e-07 0.0012 0.0002 0.0199]
  [ 0.9687 1.5e-05 3.5e-05  0.0097 4.8e-05 8.2e-06 0.0174 0.0001 0.0039]
  [ 0.0027  0.0001  0.4835  0.3291  0.0004  0.0572 0.0012 0.0011 0.1249]
  [6.1e-06  0.1432  0.0001 6.1e-07  0.5415  0.0207 0.0027 0.0003 0.2915]
  [ 0.0106  0.0003 3.1e-06  0.0003  0.0144  0.0020 0.8973 0.0004 0.0747]]
+times_as_likely [12.0055 3.4649]
 loss 0.1084
 mistakes [0.8800 0.5714 0.2564 7.6000 0.0471 -0.1084]
 """
@@ -81,6 +84,8 @@ LABELS = {
     "V output": (WORDS, course.VALUE_FEATURES),
     "removed": (WORDS,),
     "key_with_positions reasons": (course.KEY_FEATURES,),
+    "summed": (course.FEATURES,),
+    "times_as_likely": (["temperature 1", "temperature 2"],),
     "probabilities": (WORDS, course.VOCABULARY),
 }
 
@@ -95,6 +100,8 @@ def steps(xp=numpy):
     with_positions = x + matrices["E"]
     attention_output = multi_head_output(xp, with_positions)
     probabilities = predict(xp, with_positions, attention_output).probabilities
+    logits = xp.log(probabilities[THEY, :])  # up to a constant, which a softmax ignores
+    tempered = xp.stack([softmax(logits / temperature) for temperature in (1, 2)], axis=1)
     they_query = with_positions[THEY, :] @ matrices["W_Q_1"]
     ships_key = with_positions[SHIPS, :] @ matrices["W_K_1"]
     geese_key = with_positions[GEESE, :] @ matrices["W_K_1"]
@@ -122,7 +129,9 @@ def steps(xp=numpy):
         "key_with_positions": ships_key,
         "score_with_positions": they_query @ ships_key,
         "reasons": they_query * (ships_key - geese_key),
+        "summed": (with_positions + attention_output)[THEY, :],
         "probabilities": probabilities,
+        "times_as_likely": tempered[SAIL, :] / tempered[-1, :],
         "loss": -xp.log(probabilities[THEY, SAIL]),
         "next_token": xp.argmax(probabilities[THEY, :]),
         "mistakes": xp.stack(mistakes),

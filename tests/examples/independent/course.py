@@ -471,6 +471,8 @@ def course_test(literals):
         "mistakes": [*weights, hand_once, loss / math.log(10), -loss],
         "reasons": [q * (a - b) for q, a, b in zip(queries[THEY], keys[0], keys[2], strict=True)],
         "slope": loops.softmax_slopes(steps["scaled"][PASS])[2][2],
+        "summed": add(rows, multi_head_output(literals, rows))[THEY],
+        "times_as_likely": [(predicted[THEY][6] / predicted[THEY][8]) ** (1 / t) for t in (1, 2)],
         "key_with_positions": keys[0],
         "score_with_positions": loops.dot(queries[THEY], keys[0]),
         "loss": loss,
