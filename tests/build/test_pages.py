@@ -80,7 +80,7 @@ TEST_YOURSELF = (ROOT / "docs" / "course" / "test_yourself.md").read_text(encodi
 QUESTION_AND_ANSWER = re.compile(
     r'\\ask\{(.+?) \|.*?\?\?\? info "Answer: (.*?)(?=\n## |\Z)', re.DOTALL
 )
-QUESTION_COUNT = 12
+QUESTION_COUNT = 14
 
 
 def test_every_question_has_a_folded_answer():
