@@ -24,7 +24,7 @@ from attention_docs.render.numbers import short_numbers
 
 PANEL_NAME = "The sentence, step by step"
 PANEL_HTML = """\
-<aside class="panel{waits}" aria-label="{name}"><details open><summary>{name}</summary>
+<aside class="panel" aria-label="{name}"><details open{waits}><summary>{name}</summary>
 {switch}<div class="stages by-hand">{by_hand}</div>
 {learned}<label class="all"><input type="checkbox">all steps</label></details></aside>"""
 SWITCH_HTML = '<div class="switch" role="radiogroup" aria-label="The matrices are">{}</div>\n'
@@ -269,7 +269,7 @@ def side_panel(name: str, steps_of: StepsOf, add_insert: Callable[[str], str]) -
     by_hand = stages_html(panel, steps_of)
     html = PANEL_HTML.format(
         name=PANEL_NAME,
-        waits=" waits" if name in WAITING else "",
+        waits=' class="waits"' if name in WAITING else "",
         switch=switch,
         by_hand=by_hand,
         learned=learned,

@@ -70,8 +70,9 @@
     const stages = document.querySelectorAll(".stage");
     if (!stages.length) return;
     const landmarks = [...document.querySelectorAll("article :is(h2, [data-stage]:not(.stage))")];
-    const read = landmarks.findLast((element) => element.getBoundingClientRect().top < READING_LINE * innerHeight);
-    if (read?.dataset.stage) stages[0].closest(".panel").classList.remove("waits");
+    const passed = landmarks.filter((element) => element.getBoundingClientRect().top < READING_LINE * innerHeight);
+    const read = passed.at(-1);
+    if (passed.some(({ dataset }) => dataset.stage)) stages[0].closest(".waits")?.classList.remove("waits");
     for (const stage of stages)
       if (stage.dataset.stage === read?.dataset.stage) stage.setAttribute("aria-current", "step");
       else stage.removeAttribute("aria-current");

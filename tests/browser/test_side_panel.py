@@ -121,7 +121,7 @@ def test_phone_side_panel_is_short_and_covers_no_page_end(open_page, page):
         choose(visit, "set by hand")
     panel = box(visit, DOCK)
     assert panel["bottom"] == PHONE["height"]
-    assert panel["height"] <= 0.2 * PHONE["height"]
+    assert panel["height"] <= 0.3 * PHONE["height"]  # nine bars are higher than a matrix
     assert visit.page.locator(".stage:visible").count() == 1
     scroll_to(visit, "document.body.scrollHeight")
     assert visit.page.evaluate(END) <= panel["top"]
