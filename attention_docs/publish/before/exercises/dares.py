@@ -185,18 +185,19 @@ def edited_literals(answer: Mapping[str, float]) -> dict[LiteralPosition, list[f
 
 def goal(conditions: list[Condition], steps_of: StepsOf) -> str:
     wanted = []
-    for name, (left, *_, sign, right), right_name in conditions:
+    for condition in conditions:
+        name, (left, *_, sign, right), right_name = condition
         _, above_or_below = SIGNS[sign]
         bounds = f"{above_or_below} {right_name or right}"
         if NUMBER.fullmatch(left):
             bounds = f"between {left} and {right}"
-        wanted.append(in_html(f"{name} {bounds}"))
-    current_numbers = ", ".join(
-        format_inline(look_up_array(reference, steps_of), reference)
-        for condition in conditions
-        for reference in condition.references
-    )
-    return f"Wanted: {' and '.join(wanted)}. Now: {current_numbers}."
+        now, *compared = (
+            format_inline(look_up_array(reference, steps_of), reference)
+            for reference in condition.references
+        )
+        wanted.append("".join([in_html(f"{name} {bounds}"), *map(", {}".format, compared)]))
+        wanted[-1] += f" (now {now})"
+    return f"Wanted: {' and '.join(wanted)}."
 
 
 def in_html(text: str) -> str:
