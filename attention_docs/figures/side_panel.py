@@ -258,9 +258,8 @@ def side_panel(name: str, steps_of: StepsOf, add_insert: Callable[[str], str]) -
     if panel.has_switch:
         learned_weights = look_up_array("course_learned.weights_2", steps_of)
         claim(learned_weights[THEY, 0] > 0.5, SAME_AS_BY_HAND)
-        chosen = "learned" if name == "learned" else "by-hand"
         labels = (
-            f"<label>{radio('matrices', value, is_checked=value == chosen)}{text}</label>"
+            f"<label>{radio('matrices', value, is_checked=value == 'by-hand')}{text}</label>"
             for value, text in CHOICES.items()
         )
         switch = SWITCH_HTML.format("".join(labels))

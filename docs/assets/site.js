@@ -66,6 +66,7 @@
   };
   // The side panel follows the reader: headings and words name the stage that they are about.
   const READING_LINE = 0.4; // of the height of the window
+  let lastRead;
   const markStage = () => {
     const stages = document.querySelectorAll(".stage");
     if (!stages.length) return;
@@ -73,6 +74,10 @@
     const passed = landmarks.filter((element) => element.getBoundingClientRect().top < READING_LINE * innerHeight);
     const read = passed.at(-1);
     if (passed.some(({ dataset }) => dataset.stage)) stages[0].closest(".waits")?.classList.remove("waits");
+    // Headings on the learned model show it, once each, because readers may switch back.
+    const choice = read !== lastRead && document.querySelector(`.panel [value="${read?.dataset.matrices}"]`);
+    if (choice) choice.checked = true;
+    lastRead = read;
     for (const stage of stages)
       if (stage.dataset.stage === read?.dataset.stage) stage.setAttribute("aria-current", "step");
       else stage.removeAttribute("aria-current");

@@ -234,9 +234,11 @@ def test_side_panel_switch_works_without_scripts_and_not_in_print(phone, address
     phone.page.emulate_media(media="screen")
 
 
-def test_page_on_learning_starts_with_the_learned_model_and_keeps_it(open_page):
+def test_page_on_learning_shows_the_learned_model_from_its_section_on(open_page):
     visit = open_page("course/learned", **WIDE)
-    assert shows(visit, LEARNED)
+    assert shows(visit, BY_HAND)
+    visit.page.locator("#what-it-found").evaluate("e => e.scrollIntoView()")
+    visit.page.wait_for_selector(LEARNED)
     visit.page.get_by_label("rate").first.press("ArrowRight")
     visit.page.wait_for_selector(".live-changed", state="attached")
     visit.wait_for_rest()

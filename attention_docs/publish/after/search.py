@@ -51,7 +51,7 @@ OUR_WORKER = r'"search": "\g<root>assets/search.js?\g<worker>"'
 TERM = re.compile(r'<dt id="(?P<id>[^"]+)">(?P<term>.*?)</dt>\s*<dd>(?P<text>.*?)</dd>', re.DOTALL)
 DESCRIPTION = re.compile(r'<meta name="description" content="([^"]*)"')
 TAG = re.compile(r"<[^>]*>")
-HEADING = re.compile(r'<h[1-6] (?:data-stage="\w+" )?id="([^"]*)"')
+HEADING = re.compile(r'<h[1-6] (?:data-\w+="[\w-]+" )*id="([^"]*)"')
 LEAD = re.compile(r"<p><strong>(.*?)</strong>", re.DOTALL)
 
 # A section of the theme's index: its location, title and text.
