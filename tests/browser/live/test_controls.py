@@ -171,7 +171,7 @@ def test_switch_leaves_a_part_of_the_model_out_and_follows_undo(open_page):
 
 def test_write_button_draws_a_sentence_word_by_word(open_page):
     visit = open_page("course/writing")
-    visit.page.emulate_media(reduced_motion="reduce")
+    visit.page.evaluate("matchMedia = () => ({ matches: true })")  # reduced motion, on this page
     words = visit.page.locator(".writing [data-words]")
     assert words.all_inner_texts() == ["follow", "snakes", "because", "they", "fly"]
     # With this draw each word is the first whose piece ends beyond the middle of the line.
