@@ -134,7 +134,7 @@ def drawn_values(monkeypatch):
             return original(value)
 
         for module in list(sys.modules.values()):
-            if getattr(module, name, None) is original:
+            if vars(module).get(name) is original:
                 monkeypatch.setattr(module, name, record_and_format)
     return values
 
