@@ -86,7 +86,7 @@ class SidePanel(NamedTuple):
 
 # The roles of matrices, by the first letter of their symbols.
 ROLES = {"X": "input", "Q": "query", "K": "key", "V": "value", "A": "weights"}
-ROLES |= dict.fromkeys("SZ", "scores") | dict.fromkeys("HOB", "output")
+ROLES |= dict.fromkeys("SZ", "scores") | dict.fromkeys("HOUB", "output")
 SCORES_SYMBOLS = {"scores": "S", "scaled scores": "S/√3", "masked scaled scores": "Z"}
 # What the index of a head, such as ₁ in the symbol Q₁, adds to the name of a stage.
 OF_HEAD = {"": "", "₁": " of head 1", "₂": " of head 2"}
@@ -173,11 +173,10 @@ MASKED = {"masked scaled scores": "course_mask.masked"}
 HEAD_1 = "course_heads.weights_1", "course_heads.head_1", "₁"
 HEAD_2 = attention_stages({}, {}, "course_heads.weights_2", "course_heads.head_2", "₂")
 HEADS = (WORDS_WITH_POSITIONS, *attention_stages(WITH_POSITIONS, {}, *HEAD_1), *HEAD_2)
-WHOLE_BLOCK = (
-    *HEADS,
-    joined_stage("course_heads.output"),
-    block_stage("course_block.output"),
-)
+BEFORE_BLOCK = (*HEADS, joined_stage("course_heads.output"))
+BLOCK = block_stage("course_block.output")
+WHOLE_BLOCK = (*BEFORE_BLOCK, BLOCK)
+NORMED = Stage("normed", "plus the words, norm", "first half U", {"U": "course_block.normed"})
 NEXT_WORD = f"course_next_token.probabilities[{THEY}]"
 FORMULA = one_head(
     words_stage("course_formula.X"),
@@ -223,7 +222,11 @@ SIDE_PANELS = {
         (WORDS_WITH_POSITIONS, *attention_stages(WITH_POSITIONS, MASKED, *HEAD_1), *HEAD_2),
         folded_keys=("words", "projections", "scores"),
     ),
-    "block": SidePanel("block", WHOLE_BLOCK, folded_keys=("weights", "output")),
+    "block": SidePanel(
+        "block",
+        (*BEFORE_BLOCK, NORMED, BLOCK._replace(operation="plus the feed-forward network, norm")),
+        folded_keys=("weights", "output"),
+    ),
     "next_token": SidePanel(
         "next", SWITCHED, f"course_ablation.probabilities[{THEY}]", folded_keys=("weights",)
     ),
