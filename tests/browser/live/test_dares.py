@@ -54,7 +54,7 @@ def test_answer_meets_its_dare_with_slider_and_figure_visible(open_page, page, w
 
 def test_moving_another_dare_is_one_undo_step_and_keeps_typed_numbers(open_page):
     visit = open_page("course/mask")
-    first, second = (dare.locator("[data-control]") for dare in visit.page.locator(".dare").all())
+    first, second = (dare.locator("input").first for dare in visit.page.locator(".dare").all())
     number = "slider => slider.getAttribute('aria-valuetext')"
     first.press("ArrowRight")
     visit.page.wait_for_selector(".live-changed")
