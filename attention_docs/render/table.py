@@ -130,7 +130,8 @@ def _html_table(cells: np.ndarray, reference: str, labels: Labels) -> str:
                 f"{reference} has the labels {', '.join(words)}; "
                 f"expected {cells.shape[axis]} along axis {axis}"
             )
-    columns = [_align_column(column) for column in cells.T]
+    has_infinity = any("∞" in cell for cell in cells.flat)
+    columns = [_align_column(column, at_point=not has_infinity) for column in cells.T]
     rows = ["".join(row) for row in zip(*columns, strict=True)]
     headers = [f'<th scope="row">{word}' for word in labels.rows] or [""] * len(rows)
     body = "".join(f"<tr>{header}{row}" for header, row in zip(headers, rows, strict=True))
@@ -170,9 +171,9 @@ def _column_header(labels: Labels) -> str:
     return f"<thead><tr>{corner}{words}<tbody>"
 
 
-def _align_column(cells: Sequence[str]) -> list[str]:
-    """Return the HTML of the cells of a column, aligned at the decimal point."""
-    widths = [_fraction_width(cell) for cell in cells]
+def _align_column(cells: Sequence[str], at_point: bool) -> list[str]:
+    """Return the HTML of the cells of a column, aligned at the decimal point or the right edge."""
+    widths = [_fraction_width(cell) if at_point else 0.0 for cell in cells]
     return [
         f"<td{_alignment_attribute(cell, max(widths) - width)}>{cell}"
         for cell, width in zip(cells, widths, strict=True)
@@ -181,7 +182,7 @@ def _align_column(cells: Sequence[str]) -> list[str]:
 
 def _alignment_attribute(cell: str, padding: float) -> str:
     """Return the attribute that pads a number on the right (in em), or centres any other cell."""
-    if not any(map(str.isdigit, cell)):
+    if not any(character.isdigit() or character == "∞" for character in cell):
         return ' class="centred"'
     if math.isclose(padding, _fraction_width(".0000")):
         return ' class="whole"'

@@ -9,13 +9,13 @@ import { termOf, valueOf } from "./terms.js";
 /** @typedef {import("./terms.js").Term} Term */
 
 /** @typedef {{step: string}} StepName `example.step` for a shared literal */
-/** @typedef {{value: number, dtype: Dtype, cell: Cell | null}} NumberToken a number, and its cell if any */
+/** @typedef {{value: number, dtype: Dtype, cell: Cell | null, isRest?: boolean}} NumberToken a number, and its cell if any; the rest of a long sum is shown as `…` */
 /** @typedef {(string | StepName | NumberToken)[]} RichText text with names and numbers, which the page renders and links */
 
 /**
  * @typedef {object} Explanation
  * @property {string} description of the position: "weight of query 1 on key 2", "weight of they on birds", "row 1, column 2"; "" for a single number
- * @property {string} value with all its digits
+ * @property {NumberToken} value
  * @property {RichText} formula with names; empty for a literal input
  * @property {RichText[]} numbers the formula with numbers: a chain of equal lines that ends with the value
  * @property {RichText} note on what the formula does not show
@@ -23,9 +23,10 @@ import { termOf, valueOf } from "./terms.js";
  */
 
 /** @typedef {{text: RichText, level: number}} Expression a text and its precedence */
+/** @typedef {Expression & {value: number}} Summand */
 
-// How many numbers an operand may expand to, alone or within a sum.
-const [MAX_NUMBERS, MAX_NUMBERS_IN_SUM] = [16, 3];
+// How many numbers an operand may expand to, alone or within a sum, and how many terms a sum may have.
+const [MAX_NUMBERS, MAX_NUMBERS_IN_SUM, MAX_TERMS] = [16, 3, 5];
 // How many characters a formula may have, which is about a line of the card, and how many nested operations.
 const [MAX_FORMULA_LENGTH, MAX_DEPTH] = [64, 11];
 // What a formula cannot say: operations that do not fit, matrices without a name, and rounding errors.
@@ -55,7 +56,7 @@ export const explain = (graph, values, step, index) => {
   if (graph.formulas[step])
     return {
       description: words ?? describeIndex(index),
-      value: show.python(value, dtype),
+      value: numberToken(value, dtype),
       formula: [named(graph, step), " = ", graph.formulas[step]],
       numbers: [],
       note: graph.carried.length ? [] : [RANDOM_NOTE],
@@ -72,7 +73,7 @@ export const explain = (graph, values, step, index) => {
   const texts = [formula.slice(2), ...lines].map((line) => line.map(pieceText).join(""));
   return {
     description: words ?? descriptionOf(graph, values, term, index),
-    value: show.python(value, dtype),
+    value: numberToken(value, dtype),
     formula,
     numbers: lines.filter((_, i) => texts[i + 1] !== texts[i]),
     note: isSentence ? [] : noteOf(graph, values, term),
@@ -83,7 +84,8 @@ export const explain = (graph, values, step, index) => {
 /** Return a piece of rich text as a page shows it. @param {string | StepName | NumberToken} piece */
 const pieceText = (piece) => {
   if (typeof piece === "string") return piece;
-  return "step" in piece ? piece.step.slice(piece.step.indexOf(".") + 1) : show.html(piece.value, piece.dtype);
+  if ("step" in piece) return piece.step.slice(piece.step.indexOf(".") + 1);
+  return piece.isRest ? "…" : show.html(piece.value, piece.dtype);
 };
 
 /** List the cells that a term depends on, each once. @param {Term} term @returns {Cell[]} */
@@ -125,7 +127,8 @@ const formulaOf = (graph, values, term, step, index) => {
   if (graph.written[step]) return [name, " = ", graph.written[step]];
   if (isLiteral(graph, term)) return [];
   const text = longestFormula(graph, values, term);
-  if (text.map(pieceText).join("") === name.step) return [name]; // as X + E
+  const ownName = name.step.replace(/[₀-₉]/g, (digit) => `_${digit.normalize("NFKC")}`);
+  if (text.map(pieceText).join("") === ownName) return [name]; // as X + E
   const formula = [name, " = ", ...text];
   const origin = indexInFormula(values, term).slice(-2);
   const transposes = term.via.filter((node) => graph.nodes[node].operation === "matrix_transpose").length;
@@ -178,7 +181,7 @@ const symbolicExpression = (graph, values, term, depth) => {
     const end = term.operation === "softmax" && axisOf(values, term.used, 0) < -1 ? ", each column)" : ")";
     return { text: [`${term.operation}(`, ...rowName(term.used, inner).text, end], level: ATOM };
   }
-  return operationText(term, term.terms.map(combinesOneArray(term) ? (part) => cellName(graph, part) : inner));
+  return operationText(term, term.terms.map(inner));
 };
 
 /** @typedef {0 | 1} Side of a matrix product */
@@ -196,22 +199,6 @@ const factorText = (graph, values, terms, side, name) => {
   if (!slice && !isTransposed) return name;
   const part = slice ? ["(", slice, ...name.text, ")"] : parenthesised(name, ATOM);
   return { text: [...part, ...(isTransposed ? ["ᵀ"] : [])], level: ATOM };
-};
-
-/** Whether a term combines two elements of one array, as in z₂ − z₁. @param {Term} term */
-const combinesOneArray = ({ operation, terms: [left, right] }) => {
-  if (!(operations[operation]?.infix && left.cell && right.cell)) return false;
-  return left.cell.step === right.cell.step && String(left.cell.index) !== String(right.cell.index);
-};
-
-/** Write the name of an element: `z₂`, or `E[birds, air]` if it has words. @param {Graph} graph @param {Term} term @returns {Expression} */
-const cellName = (graph, { cell }) => {
-  const { step, index } = /** @type {Cell} */ (cell);
-  const { labels } = graph;
-  const place = labels[step]
-    ? `[${describeWords(labels[step], step, index)}]`
-    : `${index.map((at) => at + 1)}`.replace(/\d/g, (digit) => String.fromCodePoint(8320 + +digit));
-  return { text: [...parenthesised(stepName(graph, step), ATOM), place], level: ATOM };
 };
 
 // Names of several words need parentheses before ² or ᵀ: (weights 2)ᵀ, (dW_Q)².
@@ -343,7 +330,7 @@ const findIndexInFormula = (values, term) => {
     const [row, column] = factorsOf(term);
     return [...outerIndex(values, row, LEFT), ...outerIndex(values, column, RIGHT)];
   }
-  if (term.operation === "literal" || isReduction(term) || combinesOneArray(term)) return [];
+  if (term.operation === "literal" || isReduction(term)) return [];
   // An operand that is broadcast has no index of its own along the axes that it lacks.
   const axes = values[term.node].shape.filter((length) => length > 1).length;
   const isSameSize = (/** @type {Term} */ { node }) => values[node].data.length === values[term.node].data.length;
@@ -395,13 +382,14 @@ const softmaxNumbers = (values, { terms: [own, ...row] }) => {
   const shift = isExtreme ? largest : 0;
   const shiftText = isExtreme ? [" − ", ...parenthesised(atom(numberToken(shift)), PRODUCT)] : [];
   /** @param {Term} term @returns {RichText} */
-  const power = (term) => ["exp(", ...numericExpression(values, term, MAX_NUMBERS_IN_SUM).text, ...shiftText, ")"];
+  const power = (term) => ["exp(", ...numericExpression(values, term, 2).text, ...shiftText, ")"];
   const powers = scores.map((score) => Math.exp(score - shift));
   const numerator = numberToken(Math.exp(valueOf(values, own) - shift));
   const total = powers.reduce((sum, power) => sum + power, 0);
+  const exponentials = row.map((term, i) => ({ text: power(term), level: ATOM, value: powers[i] }));
   return [
-    [...power(own), " / (", ...joined(row.map(power), " + "), ")"],
-    [numerator, " / (", ...joined(powers.map((power) => [numberToken(power)]), " + "), ")"],
+    [...power(own), " / (", ...sumOf(exponentials), ")"],
+    [numerator, " / (", ...sumOf(powers.map((value) => ({ ...atom(numberToken(value)), value }))), ")"],
     [numerator, " / ", ...parenthesised(atom(numberToken(total)), PRODUCT + 1)],
   ];
 };
@@ -420,26 +408,45 @@ const numericExpression = (values, term, limit) => {
   const value = numberToken(data[term.position], dtype, term.cell);
   const isAtomic = ["literal", "cell", "where", "softmax", "all", "any"].includes(term.operation);
   if (isAtomic || countLeaves(term) > limit) return atom(value);
-  const operandLimit = term.operation === "matmul" || isReduction(term) ? MAX_NUMBERS_IN_SUM : MAX_NUMBERS;
-  const operands = term.terms.map((operand) =>
-    numericExpression(values, operand, operand.operation === term.operation ? limit : operandLimit)
-  );
+  const isSum = term.operation === "matmul" || isReduction(term);
+  const operandLimit = isSum ? MAX_NUMBERS_IN_SUM : MAX_NUMBERS;
+  const operands = term.terms.map((operand) => ({
+    ...numericExpression(values, operand, !isSum && operand.operation === term.operation ? limit : operandLimit),
+    value: valueOf(values, operand),
+  }));
+  const summands = nonzero(operands);
+  if (term.operation === "add" && limit < Infinity && summands.length === 1) return summands[0];
   if (term.operation === "matmul") {
     const [row, column] = factorsOf({ terms: operands });
-    const products = row.map((left, i) =>
-      [...parenthesised(left, PRODUCT, i === 0), " × ", ...parenthesised(column[i], PRODUCT + 1)]
-    );
-    return { text: joined(products, " + "), level: SUM };
+    const products = row.map((left, i) => ({
+      text: [...parenthesised(left, PRODUCT, true), " × ", ...parenthesised(column[i], PRODUCT + 1)],
+      level: left.level === LOOSEST ? SUM : PRODUCT,
+      value: left.value * column[i].value,
+    }));
+    return { text: sumOf(nonzero(products)), level: SUM };
   }
   if (term.operation === "sum" || term.operation === "mean") {
-    const summands = operands.map((operand, i) => parenthesised(operand, i ? SUM + 1 : SUM, i === 0));
-    const sum = joined(summands, " + ");
+    const sum = sumOf(summands);
     if (term.operation === "sum") return { text: sum, level: SUM };
     return { text: ["(", ...sum, `) / ${operands.length}`], level: PRODUCT };
   }
   if (isReduction(term))
     return { text: [`${term.operation}(`, ...joined(operands.map(({ text }) => text)), ")"], level: ATOM };
   return operationText(term, operands);
+};
+
+/** Leave out zeros, unless all are. @template {Summand} T @param {T[]} summands */
+const nonzero = (summands) => {
+  const others = summands.filter(({ value }) => value !== 0);
+  return others.length ? others : summands;
+};
+
+/** Write the first terms of a sum. @param {Summand[]} summands @returns {RichText} */
+const sumOf = (summands) => {
+  const texts = summands.map((summand, i) => parenthesised(summand, i ? SUM + 1 : SUM, i === 0));
+  if (texts.length <= MAX_TERMS) return joined(texts, " + ");
+  const rest = summands.slice(MAX_TERMS - 1).reduce((sum, { value }) => sum + value, 0);
+  return joined([...texts.slice(0, MAX_TERMS - 1), [{ ...numberToken(rest), isRest: true }]], " + ");
 };
 
 /** @type {WeakMap<Term, number>} */

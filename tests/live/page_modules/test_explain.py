@@ -63,7 +63,6 @@ EXPLANATION_CASES = [
      "Z = Q Kᵀ / √3, masked"),
     ("course_order", "X_swapped", [0, 0], "boats, air", "X_swapped = X at row 3, column 1"),
     ("causal_padding", "causal", [0, 1], "start, I", "causal = the causal mask"),
-    ("softmax_saturation", "gaps", [0], "element 1", "gaps = z₂ − z₁"),
 ]  # fmt: skip
 
 
@@ -89,10 +88,10 @@ def test_softmax_explanation_has_exponentials_and_sum():
     ]
 
 
-def test_constant_formula_is_written_once():
-    (explanation,) = explain(("tiles", "rescale", [0]))
-    assert displayed(explanation["formula"]) == "rescale = #"
-    assert explanation["numbers"] == []
+def test_sum_shows_its_first_terms_without_zeros():
+    score, mean = explain(("course_heads", "they_scores", [0, 0]), ("course_block", "mean", [4]))
+    assert displayed(score["numbers"][0]) == "# × # + # × #"
+    assert displayed(mean["numbers"][0]) == "(# + # + # + # + #) / 7"
 
 
 def test_mask_explanation_states_visibility():

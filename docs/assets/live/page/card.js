@@ -1,8 +1,6 @@
 // The card of a number: its name, value and formula, with links to the numbers it is computed from.
 
 import { explain } from "../explain.js";
-import * as show from "../show.js";
-import { valueOf } from "./examples.js";
 import { spotsOfCell } from "./spots.js";
 import { button, headerOf, linesOf, make, nameOf } from "./elements.js";
 
@@ -42,9 +40,6 @@ const draw = (number) => {
   const { example, cell, spot } = number;
   const { graph, values } = example;
   const explanation = explain(graph, values, cell.step, cell.index);
-  // Large as the page shows it, and small with all its digits.
-  const { value, dtype } = valueOf(example, cell);
-  const [rounded, digits] = [show.html(value, dtype), explanation.value.replaceAll("-", "−")];
   /** @param {Cell} next */
   const follow = (next) => {
     visitedCells.push(cell);
@@ -54,8 +49,6 @@ const draw = (number) => {
   shown = number;
   card.replaceChildren(
     headerOf(null, make("strong", {}, nameOf(graph.names[cell.step] ?? cell.step)), make("span", {}, explanation.description)),
-    make("output", { innerHTML: rounded }),
-    ...(/\.\d{5}/.test(digits) ? [make("small", {}, digits)] : []),
     ...linesOf(explanation, follow),
     make("div", { class: "live-tools" }, ...(visitedCells.length ? [button("← Back", back)] : []), ...createButtons()),
   );

@@ -90,18 +90,16 @@ export const choices = (example, cells, choose) => {
 };
 
 /**
- * Render an explanation, a line for each form of the formula.
+ * Render an explanation, a line for each form of the formula, and the number itself.
  *
  * @param {import("../explain.js").Explanation} explanation
  * @param {(cell: Cell) => void} follow is called with the cell of a number that a reader clicks
  */
-export const linesOf = ({ formula, numbers, note }, follow) => {
-  const lines = [
-    ...(formula.length ? [render(formula, follow)] : []),
-    ...numbers.map((line) => ["= ", ...render(line, follow)]),
-    ...(note.length ? [render(note, follow)] : []),
-  ];
-  return lines.map((line) => make("p", { class: "live-line" }, ...line));
+export const linesOf = ({ formula, numbers, value, note }, follow) => {
+  const results = (numbers.length ? numbers : [[value]]).map((line) => (formula.length ? ["= ", ...line] : line));
+  return [formula, ...results, note]
+    .filter(({ length }) => length)
+    .map((line) => make(line === results.at(-1) ? "output" : "p", { class: "live-line" }, ...render(line, follow)));
 };
 
 /**
@@ -115,6 +113,7 @@ const render = (text, follow) =>
     if (typeof piece === "string") return piece;
     if ("step" in piece) return nameOf(piece.step);
     const { value, dtype, cell } = piece;
+    if (piece.isRest) return "…";
     const number = make("span", { innerHTML: show.html(value, dtype) });
     if (!cell) return number;
     return make("button", { type: "button", class: "live-follow", onclick: () => follow(cell) }, number);

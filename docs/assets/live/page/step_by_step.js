@@ -56,7 +56,7 @@ export const openWalkthrough = (example, start) => {
         draw();
       }),
       make("div", { "aria-live": "polite" },
-        make("p", {}, make("strong", {}, explanation.description || "The number"), ` is ${explanation.value}`),
+        make("p", {}, make("strong", {}, explanation.description)),
         ...linesOf(explanation, goTo)
       )
     );

@@ -40,13 +40,11 @@ export const showMessage = (text) => {
 /** @param {string} text goes before the current status */
 export const prependStatus = (text) => setStatus(`${text} ${status.textContent}`);
 
-/** Show how many numbers have changed, or why Python refuses the edits. @param {Example[]} examples @param {Element[]} changed */
+/** Show whether numbers have changed, or why Python refuses the edits. @param {Example[]} examples @param {Element[]} changed */
 export const showSummary = (examples, changed) => {
-  const { length: count } = changed;
   const refusal = examples.map((example) => example.refusal).find((candidate) => candidate !== null);
-  const changes = count === 1 ? "One number differs" : `${count} numbers differ`;
-  const sentences = changed.some(isDescribed) ? ", which the dimmed sentences describe" : "";
-  if (!refusal) return setStatus(count ? `${changes} from the page's own${sentences}.` : help);
+  const sentences = changed.some(isDescribed) ? " The dimmed sentences describe its own." : "";
+  if (!refusal) return setStatus(changed.length ? `The page now shows your numbers.${sentences}` : help);
   const { error, message } = refusal;
   const reason = error ? `Python refuses this: “${message}”.` : "Here Python would compute in another way.";
   setStatus(`${reason} The page keeps its numbers.`);
@@ -67,6 +65,18 @@ export const copy = (text, confirmation) => {
     // Without clipboard permission, let the reader copy it by hand.
     () => prompt("Copy this:", text)
   );
+};
+
+/** Scroll if the bar, or the panel that it is in, covers a control or the results in its box. @param {Element} control */
+export const uncover = (control) => {
+  const cover = getComputedStyle(bar).position === "static" ? /** @type {Element} */ (bar.parentElement) : bar;
+  const { top, left, height } = cover.getBoundingClientRect();
+  const results = control.closest(".try")?.querySelectorAll("figure, [data-val]") ?? [];
+  for (const element of [control, ...results]) {
+    const { bottom, right } = element.getBoundingClientRect();
+    const hidden = bottom - top;
+    if (hidden > 0 && hidden < height && left < right) scrollBy({ top: hidden, behavior: "instant" });
+  }
 };
 
 /** Focus the first button. */

@@ -116,7 +116,10 @@ export const editInput = async (control, reference, values) => {
   if (!opened) return;
   for (const [control, [reference, values]] of edits) editWith(opened, control, reference, values);
   // A drag goes on if the pointer is still down.
-  if (!document.querySelector("[data-control]:active, .handle:active")) endUndoStep(opened);
+  if (document.querySelector("[data-control]:active, .handle:active"))
+    return document.addEventListener("pointerup", () => bar.uncover(control), { once: true });
+  endUndoStep(opened);
+  bar.uncover(control);
 };
 
 /** @param {Session} session @param {HTMLElement} control @param {string} reference @param {number[]} values */

@@ -1,4 +1,4 @@
-// Align the columns of a matrix at the decimal point, as attention_docs/render/table.py does.
+// Align the columns of a matrix as attention_docs/render/table.py does.
 
 import { rowsOf } from "../elements.js";
 
@@ -19,15 +19,16 @@ const fractionWidth = (html) => {
 /** Align the cells of a table. @param {HTMLTableElement} table */
 export const align = (table) => {
   const rows = rowsOf(table);
+  const hasInfinity = rows.flat().some((cell) => cell.innerHTML.includes("∞"));
   rows[0].forEach((_, column) => {
     const cells = rows.map((row) => row[column]);
-    const fractions = cells.map((cell) => fractionWidth(cell.innerHTML));
+    const fractions = cells.map((cell) => (hasInfinity ? 0 : fractionWidth(cell.innerHTML)));
     const widest = Math.max(...fractions);
     cells.forEach((cell, i) => {
-      const hasDigits = /\d/.test(cell.innerHTML);
+      const isNumber = /[\d∞]/.test(cell.innerHTML);
       cell.classList.remove("whole");
-      cell.classList.toggle("centred", !hasDigits);
-      cell.style.paddingRight = hasDigits ? `${widest - fractions[i]}em` : "";
+      cell.classList.toggle("centred", !isNumber);
+      cell.style.paddingRight = isNumber ? `${widest - fractions[i]}em` : "";
     });
   });
 };
