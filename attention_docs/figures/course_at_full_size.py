@@ -144,8 +144,8 @@ def summary_of_head(sentence: Mapping[str, Any], layer: int, head: int) -> str:
 def _overview(sentence: Mapping[str, Any]) -> draw.Panel:
     """Draw all heads on a sentence, a column for each layer, with frames around the strongest.
 
-    The page's script exchanges the pictures in the group `small`, moves the frame `chosen`, and
-    finds the head at which the reader points by the place of the pointer on `target`.
+    The page's script exchanges the pictures in the group `small`, moves the frame `chosen`, keeps
+    `names` in view, and finds the head under the pointer by the pointer's place on `target`.
     """
     layers, heads = len(sentence["percent"]), len(sentence["percent"][0])
     grid = cells.Grid(LEFT, TOP, (SIDE, SIDE), heads, layers)
@@ -161,12 +161,16 @@ def _overview(sentence: Mapping[str, Any]) -> draw.Panel:
         svg.element("rect", class_="chosen", transform=to_chosen, stroke_width=3, **frame),
         svg.element("path", class_="target", d=whole, fill="none", pointer_events="all"),
     ]
-    body = [
+    names = [
+        svg.element("path", d=f"M0 0H{LEFT - 2:g}V{grid.bottom + 1:g}H0z"),
         svg.label(LEFT, svg.LINE_HEIGHT / 2, "layer", "start"),
         svg.vertical_label(svg.LINE_HEIGHT / 2, grid.middle_y, "head"),
-        *(svg.label(grid.column_middle(i), TOP - 10, number(i)) for i in sorted(layer_ticks)),
         *(svg.label(LEFT - 8, grid.row_middle(i), number(i), "end") for i in range(heads)),
+    ]
+    body = [
+        *(svg.label(grid.column_middle(i), TOP - 10, number(i)) for i in sorted(layer_ticks)),
         svg.translated(LEFT, TOP, *squares),
+        svg.element("g", *names, class_="names"),
     ]
     description = "The weights of all heads, a square for each, with one column for each layer."
     return draw.Panel(grid.right, grid.bottom, "".join(body), description)

@@ -117,7 +117,7 @@ def first_minute(steps_of: StepsOf) -> Html:
             next_word="sail",
         ),
     ]
-    return svg.player(scenes, "The first minute")
+    return Html(svg.element("div", svg.player(scenes, "The first minute"), class_="film"))
 
 
 def scene(name: str, *parts: str, words: Sequence[str] = WORDS, next_word: str = "?") -> Panel:

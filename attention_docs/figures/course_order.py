@@ -7,10 +7,11 @@ from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import StepsOf
 from attention_docs.render.figures import Html, Panel, beside, cells, figure, lines_panel, svg
 from attention_docs.render.figures.arrows import Point, line, vector_tip
+from attention_docs.render.figures.plane import Vector, draw_vector
 from attention_docs.render.numbers import short_number
-from attention_docs.render.references import row_reference, step_name
+from attention_docs.render.references import step_name
 
-RADIUS = 78  # of the clock
+RADIUS = 76  # of the clock
 
 
 @site_figure
@@ -58,32 +59,29 @@ def course_clock(steps_of: StepsOf) -> Html:
     claim(np.allclose(turns, turns[0]), "turns by the same angle")
     claim(np.allclose(hands[:5], positions), "from each position to the next")
     all_turned = complex_hands[0] * turns[0] ** np.arange(len(hands))
-    return figure(_clock(hands, all_turned), "Positions as a clock")
+    places = np.stack([all_turned.real, all_turned.imag], axis=1)
+    return figure(_clock(hands, places), "Positions as a clock")
 
 
 def _clock(hands: Array, places: Array) -> Panel:
-    """Draw clock hands, (8, 2), the last of which is not faint, and the names of all positions.
-
-    Args:
-        places: (8,) the tips of all hands as complex numbers, wherever the hands are.
-    """
-    centre = x, y = RADIUS + 50, RADIUS + 4.25 * svg.LINE_HEIGHT
+    """Draw hands, (8, 2), all but the last faint, and the names of all positions, (8, 2)."""
+    centre = x, y = RADIUS + 56, RADIUS + 4.25 * svg.LINE_HEIGHT
     body = [svg.heading(x, "The clock"), *_clock_face(centre, hands[-1])]
-    for i, place in enumerate(places):
+    for i, (right, up) in enumerate(places):
         name = f"{i + 1}: {WORDS[i]}" if i < len(WORDS) else str(i + 1)
-        right, up = place.real, place.imag
-        anchor = "middle" if abs(right) < 0.2 else "start" if right > 0 else "end"
         # The names of the first and the last position would meet.
-        above = RADIUS + {0: 17, 7: 6}.get(i, 12)
-        body.append(svg.label(x + (RADIUS + 7) * right, y - above * up, name, anchor))
-    for i, hand in enumerate(hands):
-        tip = vector_tip(hand, centre, RADIUS)
-        style = {"stroke_width": 3, "stroke_opacity": 1 if i == len(hands) - 1 else 0.3}
-        drawn = line(centre, tip, "input", **style, data_val=row_reference(hand))
-        body.append(svg.element("g", drawn, data_plane=f"{x:g} {y:g} {RADIUS}"))
+        above = RADIUS + {0: 17, 7: 6}.get(i, 14)
+        start = x + (RADIUS + 15) * right, y - above * up
+        body.append(svg.label(*start, name, "start" if right > 0 else "end"))
+        tick = [vector_tip((right, up), centre, radius) for radius in (RADIUS, RADIUS + 6)]
+        body.append(line(tick[0], tick[1], None, stroke_opacity=0.6))
+    drawn = [draw_vector(Vector("", hand, "input"), centre, RADIUS) for hand in hands]
+    body += [svg.element("g", hand, opacity=0.3) for hand in drawn[:-1]]
+    tips = ",".join(f"{right:.2f} {up:.2f}" for right, up in places)
+    body.append(svg.element("g", drawn[-1], data_places=tips))
     sine, cosine = map(short_number, hands[-1])
     return Panel(
-        x + RADIUS + 60,
+        x + RADIUS + 62,
         y + RADIUS + 2.75 * svg.LINE_HEIGHT,
         "".join(body),
         f"A clock hand at sine {sine}, cosine {cosine}, and the hands of the positions before it.",
@@ -97,6 +95,7 @@ def _clock_face(centre: Point, hand: Array) -> list[str]:
     stroke = {"stroke": "currentColor", "stroke_opacity": 0.3}
     half = f"a{RADIUS} {RADIUS} 0 1 0 "
     circle = f"M{x - RADIUS:g} {y:g}{half}{2 * RADIUS} 0{half}{-2 * RADIUS} 0z"
+    axes = f"M{x} {y - RADIUS - 8:g}v{2 * RADIUS + 16}M{x - RADIUS - 8} {y:g}h{2 * RADIUS + 8}"
     coordinates = []
     names = "how far right, → clock 1", "how high, ↑ clock 2"
     for i, name in enumerate(names):
@@ -104,8 +103,6 @@ def _clock_face(centre: Point, hand: Array) -> list[str]:
         text = svg.label(x, text_y, f"{name}: {short_number(hand[i])}")
         coordinates.append(cells.tag_index(text, hand, (i,)))
     return [
-        svg.element("path", d=circle, fill="none", **stroke),
-        svg.element("line", x1=x, y1=y - RADIUS - 8, x2=x, y2=y + RADIUS + 8, **stroke),
-        svg.element("line", x1=x - RADIUS - 8, y1=y, x2=x + RADIUS, y2=y, **stroke),
+        svg.element("path", d=circle + axes, fill="none", **stroke),
         svg.element("g", *coordinates, data_val=step_name(hand), data_set="text short"),
     ]

@@ -9,7 +9,7 @@
     [".filter", urlOf("filter.js")],
     ["[data-control=slider]", urlOf("slider.js")],
     ["[data-control=cells]", urlOf("cells.js")],
-    ["[data-control=arrow]", urlOf("arrow.js")],
+    ["[data-control=arrow], [data-places]", urlOf("arrow.js")],
     ["[data-control=training]", urlOf("training.js")],
     ["[data-control=writing]", urlOf("writing.js")],
     [".player", urlOf("player.js")],

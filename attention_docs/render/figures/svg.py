@@ -47,7 +47,9 @@ SERIES = {
 
 
 class Html(str):
-    """A finished figure, which notebooks display as a picture."""
+    """A finished figure, which notebooks display as a picture, and its panel if it has only one."""
+
+    panel: "Panel"
 
     def _repr_html_(self) -> str:
         return str(self)
@@ -171,7 +173,7 @@ def figure(panel: Panel, name: str, css_class: str = "drawing") -> Html:
     # Reproducible, and unique within a page.
     figure_id = "figure-" + hashlib.sha256(content.encode()).hexdigest()[:8]
     width, height = round(panel.width) + MARK_WIDTH, round(panel.height) + MARK_WIDTH
-    return Html(
+    html = Html(
         element(
             "svg",
             element("title", text_node(name)),
@@ -191,6 +193,8 @@ def figure(panel: Panel, name: str, css_class: str = "drawing") -> Html:
             style=f"min-width: {round(MIN_SCALE * width)}px",
         )
     )
+    html.panel = panel
+    return html
 
 
 def below(panels: Sequence[Panel], name: str) -> Panel:

@@ -3,9 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.live.editing import (
-    press_bar_button,
-)
+from tests.browser.live.editing import press_bar_button
 
 # Dares, which have sliders too, have tests of their own.
 SLIDER, BAR = ".try:not(.dare) [data-control=slider]", ".live-bar"
@@ -125,6 +123,12 @@ def test_arrow_is_dragged_to_the_nearest_stop_in_one_undo_step(open_page):
     assert visit.page.locator(SLIDER).first.get_attribute("aria-valuetext") == "-1.75"
     press_bar_button(visit, "Undo")
     visit.wait_until("location.hash === ''")
+
+
+def test_hand_of_the_clock_is_dragged_to_the_nearest_position(open_page):
+    visit = open_page("course/order", width=1280, height=900)
+    visit.page.locator(".handle").drag_to(visit.page.locator(".try text", has_text="3: boats"))
+    visit.wait_until("location.hash === '#try=&turning_clock.position%5B0%5D=3'")
 
 
 def test_triangle_of_values_follows_an_edit(open_page):

@@ -1,15 +1,20 @@
-// Arrows: the tip of an input's arrow in a figure is a handle. The sliders beside it are for the keyboard.
+// Arrows: the tip of an input's arrow, or of a hand, in a figure is a handle. The sliders beside it are for the keyboard.
 
 import { connectEach, editInput } from "../site.js";
 
-/** Return the nearest of some numbers. @param {number[]} numbers @param {number} target */
-const nearest = (numbers, target) =>
-  numbers.reduce((best, number) => (Math.abs(number - target) < Math.abs(best - target) ? number : best));
+/** Return the index of the point that is nearest to another. @param {number[][]} points @param {number[]} target */
+const nearest = (points, target) => {
+  const distances = points.map((point) => Math.hypot(...point.map((number, i) => number - target[i])));
+  return distances.indexOf(Math.min(...distances));
+};
 
-/** Put a handle at the tip of a control's arrow. @param {HTMLElement} control */
-const connect = (control) => {
-  /** @type {SVGLineElement | null} */
-  const arrow = (control.closest(".try") ?? document).querySelector(`[data-plane] line[data-val="${control.dataset.arrow}"]`);
+/** Put a handle at the tip of a control's arrow, or of a hand. @param {HTMLElement | SVGElement} element the control or the hand */
+const connect = (element) => {
+  const box = element.closest(".try") ?? document;
+  const places = element.dataset.places?.split(",").map((place) => place.split(" ").map(Number));
+  const control = /** @type {HTMLElement} */ (places ? box.querySelector("[data-control]") : element);
+  const line = places ? "[data-places] line" : `[data-plane] line[data-val="${element.dataset.arrow}"]`;
+  const arrow = /** @type {SVGLineElement | null} */ (box.querySelector(line));
   const group = /** @type {SVGElement | null} */ (arrow?.closest("[data-plane]"));
   if (!arrow || !group) return;
   const [left, bottom, pixelsPerUnit] = (group.dataset.plane ?? "").split(" ").map(Number);
@@ -27,11 +32,12 @@ const connect = (control) => {
   handle.onpointermove = (event) => {
     if (!handle.hasPointerCapture(event.pointerId)) return;
     const { x, y } = new DOMPoint(event.clientX, event.clientY).matrixTransform(arrow.getScreenCTM()?.inverse());
-    const point = [x - left, bottom - y].map((pixels) => nearest(stops, pixels / pixelsPerUnit));
-    if (String(point) === last) return;
-    last = String(point);
-    editInput(control, point);
+    const point = [x - left, bottom - y].map((pixels) => pixels / pixelsPerUnit);
+    const indices = places ? [nearest(places, point)] : point.map((number) => nearest(stops.map((stop) => [stop]), [number]));
+    if (String(indices) === last) return;
+    last = String(indices);
+    editInput(control, indices.map((index) => stops[index]));
   };
 };
 
-connectEach("[data-control=arrow]", connect);
+connectEach(":is([data-control=arrow], [data-places])", connect);

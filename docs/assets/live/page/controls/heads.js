@@ -24,6 +24,7 @@ const connect = (figure) => {
   const find = (selector) => figure.querySelector(selector);
   const fields = [.../** @type {NodeListOf<HTMLInputElement>} */ (figure.querySelectorAll("input"))];
   const [choice, status, drawing, target] = ["select", "output", ".state", ".target"].map(find);
+  const box = target.closest(".figure-box");
   let drawn = "";
   let requests = 0;
 
@@ -77,7 +78,6 @@ const connect = (figure) => {
   };
   /** Scroll the small pictures sideways to the chosen one, if a narrow screen cuts it off. */
   const scrollToChosen = () => {
-    const box = target.closest(".figure-box");
     const [frame, window] = [find(".chosen"), box].map((element) => element.getBoundingClientRect());
     if (frame.left < window.left || frame.right > window.right) box.scrollLeft += frame.left - window.left - window.width / 2;
   };
@@ -108,9 +108,11 @@ const connect = (figure) => {
       choose(place.map(Number));
     };
   });
+  box.onscroll = () => find(".names").setAttribute("transform", `translate(${box.scrollLeft / target.getScreenCTM().a})`);
   target.onpointermove = (/** @type {PointerEvent} */ event) => show(headAt(event));
   target.onpointerleave = showChosen;
   target.onclick = (/** @type {PointerEvent} */ event) => choose(headAt(event));
+  scrollToChosen();
   const [, index, ...place] = ADDRESS.exec(location.hash) ?? [];
   const isSentence = [...choice.options].some((/** @type {HTMLOptionElement} */ { value }) => value === index);
   if (!isSentence || fields.some(({ max }, i) => Number(place[i]) > Number(max))) return;
