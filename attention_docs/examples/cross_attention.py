@@ -40,7 +40,12 @@ def steps(xp=numpy):
     """Return the steps of attention, with queries from `X_q` and keys and values from `X_kv`."""
     x_q, x_kv = (xp.asarray(tokens, dtype=xp.float64) for tokens in (X_q, X_kv))
     w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))
-    q, k, v = x_q @ w_q, x_kv @ w_k, x_kv @ w_v  # (2, 2), (3, 2), (3, 2)
+    return cross_attention(x_q, x_kv, w_q, w_k, w_v)
+
+
+def cross_attention(x_q, x_kv, w_q, w_k, w_v):
+    """Return the steps of attention from the tokens and the matrices."""
+    q, k, v = x_q @ w_q, x_kv @ w_k, x_kv @ w_v
     attention = attention_steps(q, k, v)
     return {
         "X_q": x_q,

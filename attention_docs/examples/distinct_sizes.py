@@ -31,7 +31,7 @@ output 4 x 3
 
 import numpy
 
-from attention_docs.dot_product import attention_steps
+from attention_docs.examples.cross_attention import cross_attention
 
 TITLE = "Distinct sizes, four queries on five keys"
 SOURCE = "our own example"
@@ -65,19 +65,4 @@ def steps(xp=numpy):
     """Return the steps of attention, with queries from `X_q` and keys and values from `X_kv`."""
     x_q, x_kv = (xp.asarray(tokens, dtype=xp.float64) for tokens in (X_q, X_kv))
     w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))
-    q, k, v = x_q @ w_q, x_kv @ w_k, x_kv @ w_v
-    attention = attention_steps(q, k, v)
-    return {
-        "X_q": x_q,
-        "X_kv": x_kv,
-        "W_Q": w_q,
-        "W_K": w_k,
-        "W_V": w_v,
-        "Q": q,
-        "K": k,
-        "V": v,
-        "scores": attention.scores,
-        "scaled": attention.scaled,
-        "weights": attention.weights,
-        "output": attention.output,
-    }
+    return cross_attention(x_q, x_kv, w_q, w_k, w_v)

@@ -17,7 +17,7 @@ output [[1.5635 0.2613 0.8886] [0.1048 1.5339 0.3088]]
 
 import numpy
 
-from attention_docs.dot_product import attention_steps
+from attention_docs.examples.cross_attention import cross_attention
 
 TITLE = "Two sequences, two French words on four English ones"
 SOURCE = "our own example, for 000_2da5eed0b4267db4.txt, “Cross-Attention Example”"
@@ -63,19 +63,4 @@ def steps(xp=numpy):
     """Return the steps of attention, with queries from `X_q` and keys and values from `X_kv`."""
     x_q, x_kv = (xp.asarray(tokens, dtype=xp.float64) for tokens in (X_q, X_kv))
     w_q, w_k, w_v = (xp.asarray(matrix, dtype=xp.float64) for matrix in (W_Q, W_K, W_V))
-    q, k, v = x_q @ w_q, x_kv @ w_k, x_kv @ w_v
-    attention = attention_steps(q, k, v)
-    return {
-        "X_q": x_q,
-        "X_kv": x_kv,
-        "W_Q": w_q,
-        "W_K": w_k,
-        "W_V": w_v,
-        "Q": q,
-        "K": k,
-        "V": v,
-        "scores": attention.scores,
-        "scaled": attention.scaled,
-        "weights": attention.weights,
-        "output": attention.output,
-    }
+    return cross_attention(x_q, x_kv, w_q, w_k, w_v)
