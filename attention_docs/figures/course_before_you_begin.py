@@ -16,7 +16,7 @@ def course_product(steps_of: StepsOf) -> Html:
     # The features that are not drawn are zero in every word, so they add nothing to a sum.
     claim(not steps["X"][:, CLOCK_FEATURES].any(), "the sum of the products stands where")
     states = []
-    for row, column in (0, 0), (0, 1), (0, 2), (1, 0):
+    for row, column in (0, 1), (1, 0), (2, 1), (4, 2):
         picture = product_figure(
             words,
             matrix,
