@@ -67,16 +67,16 @@ export const copy = (text, confirmation) => {
   );
 };
 
-/** Scroll if the bar, or the panel that it is in, covers a control or the results in its box. @param {Element} control */
+/** Scroll if the bar, or the panel that it is in, covers a control or a part of its box. @param {Element} control */
 export const uncover = (control) => {
   const cover = getComputedStyle(bar).position === "static" ? /** @type {Element} */ (bar.parentElement) : bar;
   const { top, left, height } = cover.getBoundingClientRect();
-  const results = control.closest(".try")?.querySelectorAll("figure, [data-val]") ?? [];
-  for (const element of [control, ...results]) {
-    const { bottom, right } = element.getBoundingClientRect();
-    const hidden = bottom - top;
-    if (hidden > 0 && hidden < height && left < right) scrollBy({ top: hidden, behavior: "instant" });
-  }
+  // The slider of a dare stays where it is.
+  const parts = control.closest(".try:not(.dare)")?.children ?? [];
+  const covered = [control, ...parts]
+    .map((part) => part.getBoundingClientRect())
+    .filter(({ bottom, right }) => bottom < top + height && right > left);
+  scrollBy({ top: Math.max(0, ...covered.map(({ bottom }) => bottom - top)), behavior: "instant" });
 };
 
 /** Focus the first button. */
