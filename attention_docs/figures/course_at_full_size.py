@@ -38,11 +38,11 @@ KINDS = {
 
 @site_figure
 def real_heads(steps_of: StepsOf) -> draw.Html:
-    r"""Each square is a head, with a row for each token. A faint cell is a weight from a fifth on,
-    and a full one from a half on."""
+    r"""Each square is a head, with a row for each token. A faint dot is a weight of at least
+    a fifth, and a dark one of at least a half."""
     sentences = load_results("real_model")["sentences"]
     shades = [percents.start / 100 for percents in SHADES.values()]
-    claim(shades == [1 / 5, 1 / 2], "a weight from a fifth on, and a full one from a half on")
+    claim(shades == [1 / 5, 1 / 2], "at least a fifth, and a dark one of at least a half")
     name = "All heads of the model"
     enlarged_heads = []
     for kind, (place, index) in strongest_heads().items():

@@ -30,8 +30,9 @@ def course_gradient(steps_of: StepsOf) -> Html:
 
 @site_figure
 def course_losses(steps_of: StepsOf) -> Html:
-    r"""The loss after the word *they*. That of the learned model falls almost to zero. With uniform
-    weights it falls at first and ends above where it began."""
+    r"""The loss after the word *they*, in sentences that the models have not seen. That of the
+    learned model falls almost to zero. With uniform weights it falls at first and ends above where
+    it began."""
     steps = steps_of("course_learned")
     learned, uniform = steps["loss_they"], steps["loss_they_uniform"]
     claim(learned[-1] < learned[0] / 100, "falls almost to zero")

@@ -2,9 +2,9 @@
 
 import { connectEach, editInput } from "../site.js";
 
-/** Return the index of the point that is nearest to another. @param {number[][]} points @param {number[]} target */
-const nearest = (points, target) => {
-  const distances = points.map((point) => Math.hypot(...point.map((number, i) => number - target[i])));
+/** Return the index of the point that is nearest to another. @param {number[][]} points @param {number[]} point */
+const nearest = (points, [a, b = 0]) => {
+  const distances = points.map(([x, y = 0]) => Math.hypot(x - a, y - b));
   return distances.indexOf(Math.min(...distances));
 };
 

@@ -1,7 +1,6 @@
 // The bar at the bottom of the window: the status of the edits, and buttons.
 
 import { button, make } from "../elements.js";
-import { isDescribed } from "../update/prose.js";
 
 const FIELD_HELP = matchMedia("(pointer: coarse)").matches
   ? "Type, or drag sideways."
@@ -43,8 +42,7 @@ export const prependStatus = (text) => setStatus(`${text} ${status.textContent}`
 /** Show whether numbers have changed, or why Python refuses the edits. @param {Example[]} examples @param {Element[]} changed */
 export const showSummary = (examples, changed) => {
   const refusal = examples.map((example) => example.refusal).find((candidate) => candidate !== null);
-  const sentences = changed.some(isDescribed) ? " The dimmed sentences describe its own." : "";
-  if (!refusal) return setStatus(changed.length ? `The page now shows your numbers.${sentences}` : help);
+  if (!refusal) return setStatus(changed.length ? "The page shows your numbers. Dimmed text is about its own." : help);
   const { error, message } = refusal;
   const reason = error ? `Python refuses this: “${message}”.` : "Here Python would compute in another way.";
   setStatus(`${reason} The page keeps its numbers.`);
@@ -69,14 +67,14 @@ export const copy = (text, confirmation) => {
 
 /** Scroll if the bar, or the panel that it is in, covers a control or a part of its box. @param {Element} control */
 export const uncover = (control) => {
-  const cover = getComputedStyle(bar).position === "static" ? /** @type {Element} */ (bar.parentElement) : bar;
-  const { top, left, height } = cover.getBoundingClientRect();
+  // A fixed element has no offset parent.
+  const cover = (bar.offsetParent ?? bar).getBoundingClientRect();
   // The slider of a dare stays where it is.
   const parts = control.closest(".try:not(.dare)")?.children ?? [];
   const covered = [control, ...parts]
     .map((part) => part.getBoundingClientRect())
-    .filter(({ bottom, right }) => bottom < top + height && right > left);
-  scrollBy({ top: Math.max(0, ...covered.map(({ bottom }) => bottom - top)), behavior: "instant" });
+    .filter(({ bottom, right }) => bottom < cover.bottom && right > cover.left);
+  scrollBy(0, Math.max(0, ...covered.map(({ bottom }) => bottom - cover.top)));
 };
 
 /** Focus the first button. */

@@ -117,7 +117,7 @@ export const editInput = async (control, reference, values) => {
   for (const [control, [reference, values]] of edits) editWith(opened, control, reference, values);
   // A drag goes on if the pointer is still down.
   if (document.querySelector("[data-control]:active, .handle:active"))
-    return document.addEventListener("pointerup", () => bar.uncover(control), { once: true });
+    return addEventListener("pointerup", () => bar.uncover(control), { once: true });
   endUndoStep(opened);
   bar.uncover(control);
 };

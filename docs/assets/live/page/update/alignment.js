@@ -19,7 +19,7 @@ const fractionWidth = (html) => {
 /** Align the cells of a table. @param {HTMLTableElement} table */
 export const align = (table) => {
   const rows = rowsOf(table);
-  const hasInfinity = rows.flat().some((cell) => cell.innerHTML.includes("∞"));
+  const hasInfinity = table.textContent.includes("∞");
   rows[0].forEach((_, column) => {
     const cells = rows.map((row) => row[column]);
     const fractions = cells.map((cell) => (hasInfinity ? 0 : fractionWidth(cell.innerHTML)));

@@ -18,7 +18,8 @@ let dimmed = new Set();
  * @param {Element[]} changedSpots @param {Example[]} [examples] of the page
  */
 export const dimProse = (changedSpots, examples = []) => {
-  const spots = changedSpots.filter(isDescribed);
+  // No sentence is about the side panel alone, and those of a box to try hold for all its numbers.
+  const spots = changedSpots.filter((spot) => !spot.closest(".panel, .try"));
   const names = new Set(spots.map(exampleAt));
   const changedExamples = examples.filter(({ name }) => names.has(name));
   const elements = new Set([...[...sectionStarts(spots)].flatMap(proseOf), ...proseAbout(changedExamples)]);
@@ -26,10 +27,6 @@ export const dimProse = (changedSpots, examples = []) => {
   for (const element of elements) if (!dimmed.has(element)) element.classList.add("live-dimmed");
   dimmed = elements;
 };
-
-// No sentence is about the side panel alone, and those of a box to try hold for all its numbers.
-/** @param {Element} spot */
-export const isDescribed = (spot) => !spot.closest(".panel, .try");
 
 /** List the blocks that emphasise a word at a row or column of some examples. @param {Example[]} examples @returns {Element[]} */
 const proseAbout = (examples) => {
