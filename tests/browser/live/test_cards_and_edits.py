@@ -482,7 +482,7 @@ def test_print_shows_the_note_on_edited_numbers(visit):
     edit(visit, 3)
     visit.page.locator(DIMMED).first.wait_for()
     visit.emulate_print()
-    assert "The dimmed sentences describe its own." in visit.page.locator(f"{BAR} p").inner_text()
+    assert "Dimmed text is about its own." in visit.page.locator(f"{BAR} p").inner_text()
     assert not visit.page.locator(f"{BAR} button:visible").count()
 
 
