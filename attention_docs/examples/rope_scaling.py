@@ -4,7 +4,8 @@
   divided by the plain ones of the first row. The configurations call the rules default, linear,
   dynamic, yarn, llama3, longrope (with short and with long factors) and proportional.
 - `wavelengths` are the positions in which a pair turns once. `bands` counts the pairs that llama3
-  leaves alone, blends and divides in Llama 3.1 8B and in Llama 3.2 1B.
+  leaves alone, blends and divides in Llama 3.1 8B and in Llama 3.2 1B, and `llama` has the features
+  of a head and the factor in these models.
 - `attention_factor` is what longrope multiplies cosines and sines by.
 - `exchanged` is llama3 with the low and the high factor exchanged, and `new_context` compares the
   wavelengths with the stretched length. Both are divided by the plain frequencies.
@@ -35,6 +36,7 @@ ratios 8 x 8
  [0.9091 0.7692 0.6250 0.5000 0.4000 0.3333 0.2778 0.2500]
  [     1      1      1      1      0      0      0      0]]
 attention_factor [1.1547]
+llama [[128 8] [64 32]]
 bands [[29 6 29] [15 3 14]]
 exchanged [1 1 0.2500 0.2500 0.2500 0.2500 0.2500 0.2500]
 new_context [1 1 1 1 0.6366 0.3183 0.2500 0.2500]
@@ -76,6 +78,7 @@ DISTANCES = [str(distance) for distance in range(5)]
 LABELS = {
     "schemes ratios": (RULES, PAIR_NAMES),
     "wavelengths exchanged new_context": (PAIR_NAMES,),
+    "llama": (["Llama 3.1 8B", "Llama 3.2 1B"], ["features", "factor"]),
     "bands": (["Llama 3.1 8B", "Llama 3.2 1B"], ["unchanged", "blended", "divided"]),
     "layers": (["window", "all keys", "no positions"], DISTANCES),
     "fresh cached": ([f"position {position}" for position in POSITIONS],),
@@ -151,6 +154,7 @@ def frequency_steps(xp):
         "schemes": schemes,
         "ratios": schemes / plain,
         "attention_factor": xp.sqrt(1 + xp.log(factor) / xp.log(trained)),
+        "llama": xp.asarray(LLAMA),
         "bands": xp.stack([llama_bands(xp, *sizes) for sizes in LLAMA]),
         "exchanged": llama3(xp, plain, factor, trained, high, low) / plain,
         "new_context": llama3(xp, plain, factor, trained * factor, low, high) / plain,
