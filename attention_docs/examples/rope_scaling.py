@@ -180,8 +180,8 @@ def scores_at(xp, angles, q, k, pairs=PAIRS):
     first, second = slice(0, pairs), slice(pairs, 2 * pairs)
     even = q[first] * k[first] + q[second] * k[second]
     odd = q[second] * k[first] - q[first] * k[second]
-    rest = xp.sum(q[2 * pairs :] * k[2 * pairs :])
-    return xp.cos(angles) @ even + xp.sin(angles) @ odd + rest
+    scores = xp.cos(angles) @ even + xp.sin(angles) @ odd
+    return scores + xp.sum(q[2 * pairs :] * k[2 * pairs :]) if pairs < PAIRS else scores
 
 
 def score_steps(xp):
