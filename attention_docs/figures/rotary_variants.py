@@ -36,7 +36,7 @@ def rotary_speeds(steps_of: StepsOf) -> Html:
 def rope_factors(steps_of: StepsOf) -> Html:
     r"""What each rule multiplies the frequency of a pair by, against its wavelength, the positions
     in which the pair turns once. Each rule slows the slow pairs at least as much as the fast ones.
-    LongRoPE has a list of factors of its own in each model, here an invented one."""
+    LongRoPE has a list of its own in each model, here an invented one, whatever the factor is."""
     steps = steps_of("rope_scaling")
     rules, _ = words_of(steps["ratios"])
     lines = {
@@ -54,4 +54,4 @@ def rope_factors(steps_of: StepsOf) -> Html:
         series.append(Series(name, steps["wavelengths"], ratios, role, points=True))
     x = Axis("wavelength / 2π", (1, 2, 4, 8, 16, 32, 64, 128), logarithmic=True, unit=2 * np.pi)
     y = Axis("factor on the frequency", (0, 0.25, 0.5, 0.75, 1))
-    return line_chart("What each rule does to each pair", x, y, series)
+    return line_chart("Four rules of scaling", x, y, series)
