@@ -56,10 +56,8 @@ WORDS = [
     ["Why", "do", "birds", "pass"],
 ]
 PAGES = [f"page {page}" for page in range(len(WORDS))]
-SLOTS = [f"slot {slot}" for slot in range(PAGE)]
 LABELS = {
-    "K_pages": (PAGES, [f"{slot}, feature {feature}" for slot in SLOTS for feature in (1, 2)]),
-    "V_pages": (PAGES, SLOTS),
+    "K_pages V_pages": (PAGES, []),
     "Q weights": (TEXTS, []),
     "output contiguous stale": (TEXTS,),
 }
