@@ -60,8 +60,8 @@ def steps(xp=numpy):
     n = q.shape[0]
     causal, window = causal_mask(n, xp=xp), window_mask(n, left=WINDOW - 1, right=0, xp=xp)
     five_keys = window_mask(n, left=WINDOW, right=0, xp=xp)
-    chunk = xp.arange(n) // CHUNK
-    first_kept = xp.maximum((chunk + 1) * CHUNK - WINDOW, xp.zeros_like(chunk))
+    chunk_ends = [(token // CHUNK + 1) * CHUNK for token in range(n)]
+    first_kept = xp.asarray([max(0, end - WINDOW) for end in chunk_ends])
     return {
         "Q": q,
         "K": k,
