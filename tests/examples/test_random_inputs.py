@@ -17,6 +17,7 @@ def in_list(numbers):
 seeds = st.integers(0, 2**32 - 1)
 one_of_eight = in_list(st.integers(1, 8))
 axes_of_pairs = st.lists(st.sampled_from([0, 1, 2]), min_size=8, max_size=8)
+block_tables = st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=3, max_size=3)
 # For each example, the literals that noise would make meaningless, and how to draw them. All other
 # literals get noise.
 CHOICES = {
@@ -50,6 +51,9 @@ CHOICES = {
     "around_softmax": {"POSITIONS": st.lists(st.integers(0, 2**20), min_size=4, max_size=4)},
     "split_sums": {},
     "quantised_cache": {"BITS": in_list(st.integers(2, 8))},
+    "paged_cache": {"TABLE": block_tables},
+    "chunked_prefill": {},
+    "padded_batch": {},
 }
 
 
