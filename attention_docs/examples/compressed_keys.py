@@ -8,7 +8,7 @@ which `B` adds a bias for each place. Numbers in names are tokens in a block.
   two tokens of a block and, from `C_ahead`, the two before them; `pooling_2` has the weights of the
   four places of the last entry.
 - `visible_4` and `visible_2` show finished entries only, and `window` the last four tokens. `index`
-  is the score of an indexer, of which `chosen` takes the `k` best in each row.
+  is the score of an indexer, of which `chosen` takes the two best in each row.
 - `weights_4` and `weights_2` are one softmax over entries and tokens. `seen_4` and `seen_2` say
   which tokens a query sees in either way, before the choice.
 
@@ -162,7 +162,7 @@ Z_AHEAD = [[0, 1], [1, 0], [0, 0], [2, 1], [1, 0], [0, 1], [0, 2], [1, 0]]
 B = [[0, 1], [0, 0], [1, 0], [0, 0]]
 Q = [[1, 0], [0, 1], [1, 1], [0, 2], [2, 0], [1, -1], [0, 1], [1, 1]]
 INDEX_Q = [[1, 0], [0, 1], [1, 0], [1, 1], [2, -1], [0, 1], [1, 0], [1, 1]]
-K = [2]  # the number of entries that each query chooses
+K = 2  # the number of entries that each query chooses
 WINDOW = 4  # the tokens that a query sees one by one, itself included
 PADDING = 3  # the index of the last place in a block, which is padded
 
@@ -192,7 +192,6 @@ def steps(xp=numpy):
     own, ahead, gate, gate_ahead, bias, q, index_q = (
         xp.asarray(rows, dtype=xp.float64) for rows in (C, C_AHEAD, Z, Z_AHEAD, B, Q, INDEX_Q)
     )
-    k = xp.asarray(K, dtype=xp.int64)
     n = own.shape[0]
     window = window_mask(n, left=WINDOW - 1, right=0, xp=xp)
     entries_4, pooling_4 = pool(xp, blocks(xp, own, 4), blocks(xp, gate, 4) + bias)
@@ -202,7 +201,7 @@ def steps(xp=numpy):
 
     zero = xp.asarray(0.0, dtype=xp.float64)
     index = xp.where(visible_2, xp.maximum(index_q @ entries_2.T, zero), -xp.inf)
-    chosen = top_k_mask(xp, index, k) & visible_2
+    chosen = top_k_mask(xp, index) & visible_2
     with_4 = attend(xp, q, entries_4, own, visible_4, window)
     with_2 = attend(xp, q, entries_2, own, chosen, window)
     leak = attend(xp, q, entries_4, own, xp.ones((n, n // 4), dtype=xp.bool), window)
@@ -219,7 +218,6 @@ def steps(xp=numpy):
         "Z_ahead": gate_ahead,
         "B": bias,
         "Q": q,
-        "k": k,
         "pooling_4": xp.reshape(pooling_4, own.shape),
         "entries_4": entries_4,
         "pooling_2": pooling_2[-1, :, :],
@@ -268,13 +266,13 @@ def finished(xp, n, size):
     return xp.arange(n // size)[None, :] < (xp.arange(n)[:, None] + 1) // size
 
 
-def top_k_mask(xp, scores, k):
-    """Return a mask of the k largest scores in each row; of equal scores, the last ones count."""
+def top_k_mask(xp, scores):
+    """Return a mask of the K largest scores in each row; of equal scores, the last ones count."""
     position = xp.arange(scores.shape[1])
     score, other_score = scores[:, :, None], scores[:, None, :]
     is_later = position[None, None, :] > position[None, :, None]
     ranks_above = (other_score > score) | ((other_score == score) & is_later)
-    return xp.sum(xp.astype(ranks_above, xp.int64), axis=2) < k
+    return xp.sum(xp.astype(ranks_above, xp.int64), axis=2) < K
 
 
 def attend(xp, q, entries, tokens, sees_entry, sees_token):

@@ -42,7 +42,7 @@ CHOICES = {
     "around_softmax": {"POSITIONS": st.lists(st.integers(0, 2**20), min_size=4, max_size=4)},
     "split_sums": {},
     "quantised_cache": {"BITS": in_list(st.integers(2, 8))},
-    "compressed_keys": {"K": in_list(st.integers(1, 4))},
+    "compressed_keys": {},
 }
 
 

@@ -65,7 +65,7 @@ def seen_tokens(size):
     return ticks(lists, 8)
 
 
-@independent("compressed_keys", "one block and one query at a time", fixed=["K"])
+@independent("compressed_keys", "one block and one query at a time")
 def compressed_keys(literals):
     pooled_4 = [of_four(literals, block) for block in (0, 1)]
     pooled_2 = [of_two(literals, block) for block in range(4)]
@@ -75,7 +75,7 @@ def compressed_keys(literals):
         scores = [max(0, loops.dot(query, entries_2[w])) for w in done]
         index.append(scores + [-math.inf] * (4 - len(done)))
         best = sorted(done, key=lambda w, row=scores: (row[w], w), reverse=True)
-        chosen.append(sorted(best[: literals["K"][0]]))
+        chosen.append(sorted(best[: literals["K"]]))
     weights_4, output_4 = attend(literals, entries_4, reached(4))
     weights_2, output_2 = attend(literals, entries_2, chosen)
     return {
@@ -98,7 +98,7 @@ def compressed_keys(literals):
     }
 
 
-@independent("compressed_keys", "mistakes by hand, turned as complex numbers", fixed=["K"])
+@independent("compressed_keys", "mistakes by hand, turned as complex numbers")
 def compression_mistakes(literals):
     block_alone = [
         blend([place(literals, 2 * block + i, 2 + i) for i in (0, 1)])[0] for block in range(4)
