@@ -13,9 +13,9 @@ which `B` adds a bias for each place. Numbers in names are tokens in a block.
   which tokens a query sees in either way, before the choice.
 
 The other steps make mistakes: `leak` shows every entry, `no_overlap` pools a block without the one
-before, and `padded` pools the last three tokens but one with padding. `score_first`, `score_index`
-and `score_unturned` are the scores of the last query with `entries_4`, turned by the position of
-their first token, by the number of their block, and not at all.
+before, and `padded` pools the three tokens before the last with padding. `score_first`,
+`score_index` and `score_unturned` are the scores of the last query with `entries_4`, turned by the
+position of their first token, by the number of their block, and not at all.
 
 >>> show(computed(steps))
 pooling_4 8 x 2
@@ -167,23 +167,21 @@ WINDOW = 4  # the tokens that a query sees one by one, itself included
 PADDING = 3  # the index of the last place in a block, which is padded
 
 TOKENS = ["birds", "pass", "boats", "because", "they", "like", "trees", "."]
-FEATURES = ["feature 1", "feature 2"]
-OF_FOUR = [f"entry of {' '.join(TOKENS[i : i + 4])}" for i in (0, 4)]
-OF_TWO = [f"entry of {' '.join(TOKENS[i : i + 2])}" for i in (0, 2, 4, 6)]
-PLACES = ["block before, 1", "block before, 2", "block, 1", "block, 2"]
+OF_FOUR = [f"{TOKENS[i]} to {TOKENS[i + 3]}" for i in (0, 4)]
+OF_TWO = [f"{TOKENS[i]} {TOKENS[i + 1]}" for i in (0, 2, 4, 6)]
+ENTRIES = [f"entry {i}" for i in (1, 2, 3, 4)]
 LABELS = {
-    "C C_ahead Z Z_ahead pooling_4 output_4 output_2 leak": (TOKENS, FEATURES),
-    "B pooling_2": (PLACES, FEATURES),
-    "Q": (TOKENS, FEATURES),
-    "entries_4": (OF_FOUR, FEATURES),
-    "entries_2 no_overlap": (OF_TWO, FEATURES),
-    "visible_4": (TOKENS, OF_FOUR),
-    "visible_2 index chosen": (TOKENS, OF_TWO),
+    "C C_ahead Z Z_ahead Q pooling_4 output_4 output_2 leak": (TOKENS, []),
+    "B": ([f"place {i}" for i in (1, 2, 3, 4)], []),
+    "pooling_2": (TOKENS[4:], []),
+    "entries_4": (OF_FOUR, []),
+    "entries_2 no_overlap": (OF_TWO, []),
+    "visible_4": (TOKENS, ENTRIES[:2]),
+    "visible_2 index chosen": (TOKENS, ENTRIES),
     "window seen_4 seen_2": (TOKENS, TOKENS),
-    "weights_4": (TOKENS, [*OF_FOUR, *TOKENS]),
-    "weights_2": (TOKENS, [*OF_TWO, *TOKENS]),
+    "weights_4": (TOKENS, [*ENTRIES[:2], *TOKENS]),
+    "weights_2": (TOKENS, [*ENTRIES, *TOKENS]),
     "score_first score_index score_unturned": (OF_FOUR,),
-    "padded": (FEATURES,),
 }
 
 

@@ -8,15 +8,16 @@ stands for, how many entries a query reads at most, 0 for all, and 1 if only the
 `indexed` the mean number that an indexer scores, and `read` all that is read, in MiB, states
 included. The shares compare `kept` and `read` with the same layers if all of them kept and read
 every token. `turns` is how many tokens the slowest pair of a head takes for a turn, for two BASES.
+All but `kept` and the shares are rounded to whole numbers.
 
 >>> show(computed(steps))
 kept [16 10.4062 4.5044 0.7559 3.0720 10.4844 0.8451]
-entries [131072 21999.4839 65600 26624 32768 2048 854.3256]
-indexed [0 0 0 0 0 131072 16002.9767]
-read [16384 10656 4612.5000 1806 3145.6875 2089.2500 203.8750]
+entries [131072 21999 65600 26624 32768 2048 854]
+indexed [0 0 0 0 0 131072 16003]
+read [16384 10656 4612 1806 3146 2089 204]
 kept_share [1 0.1678 0.5005 0.1440 0.2560 1 0.1572]
 read_share [1 0.1678 0.5005 0.3359 0.2560 0.1946 0.0370]
-turns [54410.1431 5063255.7940]
+turns [54410 5063256]
 """
 
 import math
@@ -87,12 +88,12 @@ def steps(xp=numpy):
     return {
         "length": length,
         "kept": kept / GIBIBYTE,
-        "entries": xp.sum(entries * (1 - is_indexed), axis=1) / layers,
-        "indexed": xp.sum(entries * is_indexed, axis=1) / layers,
-        "read": read / MEBIBYTE,
+        "entries": xp.round(xp.sum(entries * (1 - is_indexed), axis=1) / layers),
+        "indexed": xp.round(xp.sum(entries * is_indexed, axis=1) / layers),
+        "read": xp.round(read / MEBIBYTE),
         "kept_share": kept / all_bytes,
         "read_share": read / all_bytes,
-        "turns": 2 * math.pi * bases ** (1 - 2 / HEAD),
+        "turns": xp.round(2 * math.pi * bases ** (1 - 2 / HEAD)),
     }
 
 

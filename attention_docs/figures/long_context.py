@@ -28,17 +28,17 @@ def compressed_layers(steps_of: StepsOf) -> Html:
 
 def _query_panel(steps: Steps, query: int, tokens: list[str]) -> Panel:
     """Draw the weights of a query over entries and tokens, in both kinds of layers."""
-    heavy = _layer_panel(steps, query, tokens, "Blocks of four", 4, steps["visible_4"])
-    sparse = _layer_panel(steps, query, tokens, "Blocks of two, two chosen", 2, steps["chosen"])
+    heavy = _layer_panel(steps, query, tokens, 4, [])
+    sparse = _layer_panel(steps, query, tokens, 2, tokens)
     return svg.below([heavy, sparse], f"query {query + 1}, {tokens[query]}")
 
 
-def _layer_panel(
-    steps: Steps, query: int, tokens: list[str], name: str, size: int, sees: np.ndarray
-) -> Panel:
-    """Draw one layer: entries above the tokens of their blocks, and the tokens of the window."""
+def _layer_panel(steps: Steps, query: int, tokens: list[str], size: int, words: list[str]) -> Panel:
+    """Draw one layer: entries above the tokens of their blocks, with these words below them."""
+    name = {4: "HCA: blocks of four", 2: "CSA: blocks of two, two chosen"}[size]
+    sees = steps["visible_4"] if size == 4 else steps["chosen"]
     weights, entries = steps[f"weights_{size}"], len(tokens) // size
-    upward = cells.room_for_labels(tokens) + cells.LABEL_GAP
+    room = cells.room_for_labels(words) if words else 0
     entry_grid = cells.Grid(2, 1.4 * svg.LINE_HEIGHT, (size * CELL[0], CELL[1]), 1, entries)
     token_grid = cells.Grid(2, entry_grid.bottom + ROW_GAP, CELL, 1, len(tokens))
     finished = int(steps[f"visible_{size}"][query].sum())
@@ -48,7 +48,7 @@ def _layer_panel(
         svg.heading(2, name, "start"),
         cells.draw_cells(token_grid, weights[row, entries:], scale, ~steps["window"][row]),
         cells.draw_mark(token_grid, (0, query), None),
-        _words_below(token_grid, tokens),
+        _words_below(token_grid, words),
     ]
     if finished:
         of_finished = entry_grid._replace(columns=finished)
@@ -63,7 +63,7 @@ def _layer_panel(
         for i in np.flatnonzero(steps["window"][query])
     ]
     description = f"{name}: {finished} of {entries} entries are finished; {', '.join(parts)}."
-    return Panel(token_grid.right + 2, token_grid.bottom + upward, "".join(body), description)
+    return Panel(token_grid.right + 2, token_grid.bottom + 2 + room, "".join(body), description)
 
 
 def _words_below(grid: cells.Grid, words: list[str]) -> str:
