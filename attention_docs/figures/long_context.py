@@ -81,7 +81,7 @@ def long_context_shares(steps_of: StepsOf) -> Html:
     steps = steps_of("long_context_costs")
     (names,) = words_of(steps["kept_share"])
     panels = [
-        bars.bars_panel("share kept", steps["kept_share"], names, "key"),
-        bars.bars_panel("share read", steps["read_share"], names, "output"),
+        bars.bars_panel("share kept", steps["kept_share"], names, "first"),
+        bars.bars_panel("share read", steps["read_share"], names, "second"),
     ]
     return beside(panels, "Shares kept and read")
