@@ -4,14 +4,14 @@ The layers and their sizes are those of `models_by_name`, which has their source
 groups of layers: how many they are, how many numbers one of their entries has, how many tokens it
 stands for, how many entries a query reads at most, 0 for all, and 1 if only the indexer reads them.
 
-`kept` is the cache in GiB, `entries` the mean number of entries that the softmax of a layer reads,
+`kept` is the cache in MiB, `entries` the mean number of entries that the softmax of a layer reads,
 `indexed` the mean number that an indexer scores, and `read` all that is read, in MiB, states
 included. The shares compare `kept` and `read` with the same layers if all of them kept and read
 every token. `turns` is how many tokens the slowest pair of a head takes for a turn, for two BASES.
-All but `kept` and the shares are rounded to whole numbers.
+All but the shares are rounded to whole numbers.
 
 >>> show(computed(steps))
-kept [16 10.4062 4.5044 0.7559 3.0720 10.4844 0.8451]
+kept [16384 10656 4612 774 3146 10736 865]
 entries [131072 21999 65600 26624 32768 2048 854]
 indexed [0 0 0 0 0 131072 16003]
 read [16384 10656 4612 1806 3146 2089 204]
@@ -53,7 +53,7 @@ READ = [
 LENGTH = [131072]
 BASES, HEAD = [10000, 1000000], 128  # Gemma 3: windows, and layers that see all keys
 
-MEBIBYTE, GIBIBYTE = 2**20, 2**30
+MEBIBYTE = 2**20
 ROWS = [models.MODELS.index(name) for name in NAMES]
 LAYERS = [models.FULL[row] + models.WINDOWED[row] + models.STATES[row] for row in ROWS]
 PARTS = models.LAYERS, models.NUMBERS, models.STRIDE, models.LIMIT
@@ -64,7 +64,9 @@ STATE_BYTES = [
     * (models.STATE_BYTES * models.STATE[row] + models.CACHE_BYTES * models.CONVOLUTION[row])
     for row in ROWS
 ]
-LABELS = {"kept read entries indexed kept_share read_share": (NAMES,)}
+# The names of the models, short enough for a phone.
+SHORT_NAMES = [*NAMES[:4], "Qwen3-Next", "V3.2", "V4-Flash"]
+LABELS = {"kept read entries indexed kept_share read_share": (SHORT_NAMES,)}
 
 
 def steps(xp=numpy):
@@ -87,7 +89,7 @@ def steps(xp=numpy):
     all_bytes = models.CACHE_BYTES * whole * length
     return {
         "length": length,
-        "kept": kept / GIBIBYTE,
+        "kept": xp.round(kept / MEBIBYTE),
         "entries": xp.round(xp.sum(entries * (1 - is_indexed), axis=1) / layers),
         "indexed": xp.round(xp.sum(entries * is_indexed, axis=1) / layers),
         "read": xp.round(read / MEBIBYTE),

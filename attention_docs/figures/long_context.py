@@ -3,7 +3,7 @@ import numpy as np
 from attention_docs.figures.registry import claim, site_figure
 from attention_docs.lookup import Steps, StepsOf, words_of
 from attention_docs.render.figures import Html, Panel, bars, beside, cells, scales, svg
-from attention_docs.render.numbers import number
+from attention_docs.render.numbers import number, short_numbers
 
 # A cell with the weight of a token, and the room between the rows of entries and of tokens.
 CELL, ROW_GAP = (37, 24), 6
@@ -33,6 +33,7 @@ def _query_panel(steps: Steps, query: int, tokens: list[str]) -> Panel:
     return svg.below([heavy, sparse], f"query {query + 1}, {tokens[query]}")
 
 
+@short_numbers()
 def _layer_panel(steps: Steps, query: int, tokens: list[str], size: int, words: list[str]) -> Panel:
     """Draw one layer: entries above the tokens of their blocks, with these words below them."""
     name = {4: "HCA: blocks of four", 2: "CSA: blocks of two, two chosen"}[size]
@@ -79,6 +80,8 @@ def long_context_shares(steps_of: StepsOf) -> Html:
     r"""What each model keeps for the text, and what it reads for one more token, as shares of the
     same layers if each of them kept and read every token."""
     steps = steps_of("long_context_costs")
+    is_whole = steps["kept_share"][0] == steps["read_share"][0] == 1
+    claim(is_whole, "if each of them kept and read every token")
     (names,) = words_of(steps["kept_share"])
     panels = [
         bars.bars_panel("share kept", steps["kept_share"], names, "first"),

@@ -153,7 +153,7 @@ def long_context_costs(literals):
         states = state if i == 4 else 0
         kept = 2 * sum(size * kept + 128 * index for size, (kept, _, index) in layers) + states
         read = 2 * sum(size * read + 128 * index for size, (_, read, index) in layers) + states
-        columns["kept"].append(kept / 2**30)
+        columns["kept"].append(round(kept / 2**20))
         columns["read"].append(round(read / 2**20))
         columns["entries"].append(round(sum(read for _, (_, read, _) in layers) / len(layers)))
         columns["indexed"].append(round(sum(index for _, (_, _, index) in layers) / len(layers)))
