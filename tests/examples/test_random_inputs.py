@@ -54,6 +54,7 @@ CHOICES = {
     "paged_cache": {"TABLE": block_tables},
     "chunked_prefill": {},
     "padded_batch": {},
+    "compressed_keys": {},
 }
 
 
