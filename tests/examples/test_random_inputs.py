@@ -42,6 +42,11 @@ CHOICES = {
     "around_softmax": {"POSITIONS": st.lists(st.integers(0, 2**20), min_size=4, max_size=4)},
     "split_sums": {},
     "quantised_cache": {"BITS": in_list(st.integers(2, 8))},
+    "flash_backward": {},
+    "lazy_rescaling": {},
+    "exp2_polynomial": {},
+    "fp8_blocks": {},
+    "packed_sequences": {},
 }
 
 
