@@ -46,7 +46,7 @@ TITLE = "Rescaling above a threshold"
 SOURCE = "our own example"
 
 THRESHOLDS = [0, 1, 8, 4]
-OFFSET, LARGEST = 8, 448  # 2^8 fills the range of FP8 (E4M3), which ends at 448
+OFFSET, LARGEST = 8, 448  # the power of two that fills FP8 (E4M3), and its largest number
 
 ROWS = ["threshold 0", "threshold 1", "threshold 8", "another"]
 KEYS = [f"key {key}" for key in range(1, 9)]
@@ -70,7 +70,7 @@ def steps(xp=numpy):
     for j in range(scores.shape[0]):
         is_larger = scores[j] - maximum > thresholds
         adopted = xp.where(is_larger, scores[j], maximum)
-        factor = 2 ** (maximum - adopted)  # 1 where the maximum stays
+        factor = 2 ** (maximum - adopted)
         power = 2 ** (scores[j] - adopted)
         is_clipped = power * 2**OFFSET > LARGEST
         clipped = xp.where(is_clipped, LARGEST / 2**OFFSET, power)
