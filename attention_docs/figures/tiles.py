@@ -34,9 +34,9 @@ def tile_orders(steps_of: StepsOf) -> Html:
     after_machine_below = np.roll(rounds_in_ring, -1, axis=0) % tiles + 1
     claim(np.array_equal(rounds_in_ring, after_machine_below), "move to the machine above")
     panels = [
-        _tile_rounds("In order", columns + 1, "blocks of queries"),
-        _tile_rounds("All at the end", np.ones((1, tiles), dtype=int), "query"),
-        _with_ring(_tile_rounds("Round a ring", rounds_in_ring, "machines")),
+        tile_rounds("In order", columns + 1, "blocks of queries"),
+        tile_rounds("All at the end", np.ones((1, tiles), dtype=int), "query"),
+        _with_ring(tile_rounds("Round a ring", rounds_in_ring, "machines")),
     ]
     return svg.beside(panels, "Three orders of the same tiles")
 
@@ -52,7 +52,7 @@ def _with_ring(panel: Panel) -> Panel:
     return panel._replace(width=back_x + 4, body=panel.body + arrows + name)
 
 
-def _tile_rounds(name: str, rounds: np.ndarray, rows: str) -> Panel:
+def tile_rounds(name: str, rounds: np.ndarray, rows: str) -> Panel:
     """Draw tiles with the rounds in which they are computed, (m, n); earlier ones are darker."""
     grid = cells.Grid(TILES_LEFT, TILES_TOP, (TILE_SIZE, TILE_SIZE), *rounds.shape)
     width = grid.right + 2
@@ -62,7 +62,7 @@ def _tile_rounds(name: str, rounds: np.ndarray, rows: str) -> Panel:
         svg.vertical_label(8, grid.middle_y, rows),
     ]
     for (row, column), tile_round in np.ndenumerate(rounds):
-        opacity = scales.OPACITY_UNDER_TEXT * (1 - (tile_round - 1) / grid.columns)
+        opacity = scales.OPACITY_UNDER_TEXT * (1 - (tile_round - 1) / rounds.max())
         fill = {"fill": scales.FILLS["input"], "fill_opacity": float(opacity)}
         outline = {"stroke": "currentColor", "stroke_opacity": 0.4}
         body.append(svg.element("rect", **grid.box(row, column), **fill, **outline))

@@ -55,6 +55,11 @@ CHOICES = {
     "chunked_prefill": {},
     "padded_batch": {},
     "compressed_keys": {},
+    "flash_backward": {},
+    "lazy_rescaling": {},
+    "exp2_polynomial": {},
+    "fp8_blocks": {},
+    "packed_sequences": {},
 }
 
 
