@@ -30,8 +30,7 @@ import numpy
 TITLE = "Arithmetic intensity of attention"
 SOURCE = "our own example; the cards' numbers are those of the sources that the page names"
 
-# A head of keys and values each for 1, 4, 8 or 64 query heads, and DeepSeek's latent, whose first
-# 512 features are the value.
+# Heads of keys and values for all or some query heads, and a latent that is key and value at once.
 QUERY_HEADS, KEY_HEADS = [32, 32, 64, 64, 128], [32, 8, 8, 1, 1]
 KEY_FEATURES, VALUE_FEATURES = [128, 128, 128, 128, 576], [128, 128, 128, 128, 512]
 SHARED_FEATURES = [0, 0, 0, 0, 512]
@@ -40,7 +39,7 @@ LENGTHS = [8192, 1024]
 PROMPTS = [1, 3, 127, 8192]
 TERAFLOPS, TERABYTES = [989.5, 989, 2250], [3.35, 4.8, 8]  # for each second
 
-KINDS = ["MHA, 32 heads", "GQA, 32 for 8", "GQA, 64 for 8", "MQA, 64 for 1", "MLA, 128 heads"]
+KINDS = ["MHA", "GQA", "GQA, more query heads", "MQA", "MLA"]
 CARDS = ["H100", "H200", "B200"]
 CACHES = ["whole cache", "window"]
 LABELS = {

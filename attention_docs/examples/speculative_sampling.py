@@ -13,25 +13,25 @@ probability they move: a rejected word is drawn from p; the draft is greedy, wit
 the draft samples its three best words, with the distribution of all as q; every word is accepted.
 
 >>> show(computed(steps))
-p [0.4000 0.3000 0.1500 0.1000 0.0500]
+p [0.3500 0.3000 0.1500 0.1000 0.1000]
 q [0.2000 0.5000 0.1000 0.1500 0.0500]
 ratio [1 0.6000 1 0.6667 1]
 accepted [0.2000 0.3000 0.1000 0.1000 0.0500]
 acceptance 0.7500
-residual [0.8000 0 0.2000 0 0]
-by_residual [0.2000 0 0.0500 0 0]
-written [0.4000 0.3000 0.1500 0.1000 0.0500]
+residual [0.6000 0 0.2000 0 0.2000]
+by_residual [0.1500 0 0.0500 0 0.0500]
+written [0.3500 0.3000 0.1500 0.1000 0.1000]
 expected [1 1.7500 2.3125 2.7344 3.0508 3.2881 3.4661 3.5995]
 drafted_ratio [1 0.6000 1]
 passes [1 0 1]
 kept [1 0 0]
 tokens_written 2
 by_mistake 4 x 5
-[[0.3000 0.3750 0.1375 0.1250 0.0625]
- [0.3200 0.6000 0.0800      0      0]
- [0.4706 0.3529 0.0588 0.1176      0]
+[[0.2875 0.3750 0.1375 0.1250 0.0750]
+ [0.2400 0.6000 0.0800      0 0.0800]
+ [0.4118 0.3529 0.0588 0.1176 0.0588]
  [0.2000 0.5000 0.1000 0.1500 0.0500]]
-wrong_by [0.1125 0.3000 0.1412 0.2500]
+wrong_by [0.1000 0.3000 0.1324 0.2500]
 """
 
 import numpy
@@ -40,13 +40,13 @@ TITLE = "Speculative sampling"
 SOURCE = "our own example"
 
 # The odds of each word; those of the draft are raised to the power of SHARPNESS.
-TARGET_ODDS, DRAFT_ODDS = [8, 6, 3, 2, 1], [4, 10, 2, 3, 1]
+TARGET_ODDS, DRAFT_ODDS = [7, 6, 3, 2, 2], [4, 10, 2, 3, 1]
 SHARPNESS = [1]
 BEST_WORDS = 3
 # Of the drafted words: the probabilities by target and draft, and the uniform draws.
 DRAFTED_P, DRAFTED_Q, DRAWS = [0.6, 0.3, 0.5], [0.5, 0.5, 0.4], [0.9, 0.7, 0.2]
 
-WORDS = ["south", "again", "home", "high", "low"]
+WORDS = ["south", "again", "home", "inland", "today"]
 DRAFTED = ["fly", "again", "soon"]
 MISTAKES = ["drawn from p", "greedy draft", "q before top-k", "all accepted"]
 LABELS = {

@@ -16,6 +16,8 @@ def in_list(numbers):
 
 seeds = st.integers(0, 2**32 - 1)
 one_of_eight = in_list(st.integers(1, 8))
+five_odds = st.lists(st.integers(1, 40), min_size=5, max_size=5, unique=True)
+three_probabilities = st.lists(st.floats(0.05, 0.95), min_size=3, max_size=3)
 axes_of_pairs = st.lists(st.sampled_from([0, 1, 2]), min_size=8, max_size=8)
 # For each example, the literals that noise would make meaningless, and how to draw them. All other
 # literals get noise.
@@ -42,6 +44,15 @@ CHOICES = {
     "around_softmax": {"POSITIONS": st.lists(st.integers(0, 2**20), min_size=4, max_size=4)},
     "split_sums": {},
     "quantised_cache": {"BITS": in_list(st.integers(2, 8))},
+    "arithmetic_intensity": {},
+    "decode_time": {"TEXTS": one_of_eight, "QUERIES": one_of_eight},
+    "speculative_sampling": {
+        "TARGET_ODDS": five_odds,
+        "DRAFT_ODDS": five_odds,
+        "SHARPNESS": in_list(st.integers(1, 3)),
+        **dict.fromkeys(("DRAFTED_P", "DRAFTED_Q", "DRAWS"), three_probabilities),
+    },
+    "speculative_cache": {},
 }
 
 

@@ -72,7 +72,8 @@ def speculative_sampling(literals):
     q = shares([odds**sharpness for odds in literals["DRAFT_ODDS"]])
     words = range(len(p))
     ratio = [min(1, p[word] / q[word]) for word in words]
-    residual = shares([max(0, p[word] - q[word]) for word in words])
+    missing = [max(0, p[word] - q[word]) for word in words]
+    residual = shares(missing) if any(missing) else p
 
     def write(sampled, resampled):
         """Return the probabilities of the accepted words, and of those in place of others."""
