@@ -16,6 +16,8 @@ def in_list(numbers):
 
 seeds = st.integers(0, 2**32 - 1)
 one_of_eight = in_list(st.integers(1, 8))
+five_odds = st.lists(st.integers(1, 40), min_size=5, max_size=5, unique=True)
+three_probabilities = st.lists(st.floats(0.05, 0.95), min_size=3, max_size=3)
 axes_of_pairs = st.lists(st.sampled_from([0, 1, 2]), min_size=8, max_size=8)
 block_tables = st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=3, max_size=3)
 # For each example, the literals that noise would make meaningless, and how to draw them. All other
@@ -60,6 +62,15 @@ CHOICES = {
     "exp2_polynomial": {},
     "fp8_blocks": {},
     "packed_sequences": {},
+    "arithmetic_intensity": {},
+    "decode_time": {"TEXTS": one_of_eight, "QUERIES": one_of_eight},
+    "speculative_sampling": {
+        "TARGET_ODDS": five_odds,
+        "DRAFT_ODDS": five_odds,
+        "SHARPNESS": in_list(st.integers(1, 3)),
+        **dict.fromkeys(("DRAFTED_P", "DRAFTED_Q", "DRAWS"), three_probabilities),
+    },
+    "speculative_cache": {},
 }
 
 
