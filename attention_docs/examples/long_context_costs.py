@@ -8,16 +8,16 @@ stands for, how many entries a query reads at most, 0 for all, and 1 if only the
 `indexed` the mean number that an indexer scores, and `read` all that is read, in MiB, states
 included. The shares compare `kept` and `read` with the same layers if all of them kept and read
 every token. `turns` is how many tokens the slowest pair of a head takes for a turn, for two BASES.
-All but the shares are rounded to whole numbers.
+All but the shares are rounded down to whole numbers.
 
 >>> show(computed(steps))
-kept [16384 10656 4612 774 3146 10736 865]
+kept [16384 10656 4612 774 3145 10736 865]
 entries [131072 21999 65600 26624 32768 2048 854]
-indexed [0 0 0 0 0 131072 16003]
-read [16384 10656 4612 1806 3146 2089 204]
+indexed [0 0 0 0 0 131072 16002]
+read [16384 10656 4612 1806 3145 2089 203]
 kept_share [1 0.1678 0.5005 0.1440 0.2560 1 0.1572]
 read_share [1 0.1678 0.5005 0.3359 0.2560 0.1946 0.0370]
-turns [54410 5063256]
+turns [54410 5063255]
 """
 
 import math
@@ -89,16 +89,21 @@ def steps(xp=numpy):
     all_bytes = models.CACHE_BYTES * whole * length
     return {
         "length": length,
-        "kept": xp.round(kept / MEBIBYTE),
-        "entries": xp.round(xp.sum(entries * (1 - is_indexed), axis=1) / layers),
-        "indexed": xp.round(xp.sum(entries * is_indexed, axis=1) / layers),
-        "read": xp.round(read / MEBIBYTE),
+        "kept": whole_part(kept / MEBIBYTE),
+        "entries": whole_part(xp.sum(entries * (1 - is_indexed), axis=1) / layers),
+        "indexed": whole_part(xp.sum(entries * is_indexed, axis=1) / layers),
+        "read": whole_part(read / MEBIBYTE),
         "kept_share": kept / all_bytes,
         "read_share": read / all_bytes,
-        "turns": xp.round(2 * math.pi * bases ** (1 - 2 / HEAD)),
+        "turns": whole_part(2 * math.pi * bases ** (1 - 2 / HEAD)),
     }
 
 
 def limits(groups, entries):
     """Whether a layer of each group keeps or reads less than all entries."""
     return (groups[:, :, 3] > 0) & (groups[:, :, 3] < entries)
+
+
+def whole_part(numbers):
+    """Return positive numbers without their decimals."""
+    return numbers - numbers % 1

@@ -153,15 +153,19 @@ def long_context_costs(literals):
         states = state if i == 4 else 0
         kept = 2 * sum(size * kept + 128 * index for size, (kept, _, index) in layers) + states
         read = 2 * sum(size * read + 128 * index for size, (_, read, index) in layers) + states
-        columns["kept"].append(round(kept / 2**20))
-        columns["read"].append(round(read / 2**20))
-        columns["entries"].append(round(sum(read for _, (_, read, _) in layers) / len(layers)))
-        columns["indexed"].append(round(sum(index for _, (_, _, index) in layers) / len(layers)))
+        columns["kept"].append(math.floor(kept / 2**20))
+        columns["read"].append(math.floor(read / 2**20))
+        columns["entries"].append(math.floor(sum(read for _, (_, read, _) in layers) / len(layers)))
+        columns["indexed"].append(
+            math.floor(sum(index for _, (_, _, index) in layers) / len(layers))
+        )
         index_keys = 61 * 128 if i == 5 else 0
         whole = 2 * n * (sum(size for size, _ in layers) + index_keys)
         shares["kept_share"].append(kept / whole)
         shares["read_share"].append(read / whole)
-    turns = [round(math.tau * math.exp(126 / 128 * math.log(base))) for base in literals["BASES"]]
+    turns = [
+        math.floor(math.tau * math.exp(126 / 128 * math.log(base))) for base in literals["BASES"]
+    ]
     return columns | shares | {"turns": turns}
 
 

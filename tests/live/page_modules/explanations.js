@@ -38,6 +38,7 @@ const SYMBOLS = [
   ["maximum(", "Math.max("],
   ["ARGMAX(", "argmax("],
   ["min(", "Math.min("],
+  [" mod ", " % "],
   ["tanh(", "Math.tanh("],
   ["log(", "Math.log("],
   ["sin(", "Math.sin("],

@@ -33,7 +33,8 @@ JACOBIANS = """
 # Examples with derivatives at a kink: a maximum with ties, or a number rounded to another one.
 WITH_KINKS = {
     *("chosen_keys", "convolution", "mask_blocks", "tiles"),
-    *("around_softmax", "models_by_name", "quantised_cache", "split_sums"),
+    *("around_softmax", "long_context_costs", "models_by_name", "quantised_cache"),
+    *("compressed_keys", "split_sums"),
 }
 # Two keys tie for the last chosen one; the absolute value of a feature that is zero has a kink.
 WITH_TIES = {"chosen_keys", "quantised_cache"}
