@@ -3,24 +3,23 @@
 2^x = 2^floor(x) 2^f, where f = x - floor(x), and a polynomial takes the place of 2^f. There is one
 for each degree from 1 to 5.
 
-- `errors` are the largest relative errors of the polynomials on 257 fractions from 0 to 1, in
-  millionths.
-- `jumps` are relative errors just below an integer, where the polynomial is taken at 1, in
-  millionths. At the integer there is none.
+- `errors` are the largest relative errors of the polynomials on 257 fractions from 0 to 1.
+- `jumps` are relative errors just below an integer, where the polynomial is taken at 1. At the
+  integer there is none.
 - `floor`, `fraction`, `power` and `approximate` follow the number `x` with the polynomial of
   degree 3.
 - `weights` are those of the first query in `tiles`, computed with degree 3, and `weight_errors`
-  their largest relative errors in millionths, by degree.
+  their largest relative errors, by degree.
 
 >>> show(computed(steps))
-errors [38751.4532 2075.5145 87.6259 2.9900 0.0853]
-jumps [-38751.4532 -2053.9463 -85.1862 -2.8764 -0.0816]
+errors [0.0388 0.0021 0.0001 3.0e-06 8.5e-08]
+jumps [-0.0388 -0.0021 -0.0001 -2.9e-06 -8.2e-08]
 floor [-2]
 fraction [0.7500]
 power [0.4204]
 approximate [0.4205]
 weights [0.0367 0.0653 0.0653 0.3693 0.0367 0.0206 0.3693 0.0367]
-weight_errors [26948.9916 1640.7834 91.4910 2.4331 0.0718]
+weight_errors [0.0269 0.0016 0.0001 2.4e-06 7.2e-08]
 """
 
 import math
@@ -56,7 +55,7 @@ COEFFICIENTS = [
     ],
 ]
 X = [-1.25]
-PARTS, MILLION = 256, 1e6
+PARTS = 256
 
 DEGREES = [f"degree {degree}" for degree in range(1, 6)]
 LABELS = {"coefficients": (DEGREES, []), "errors jumps weight_errors": (DEGREES,)}
@@ -76,15 +75,15 @@ def steps(xp=numpy):
     degree_3 = 2
     return {
         "coefficients": coefficients,
-        "errors": MILLION * xp.max(xp.abs(polynomials / 2**fractions - 1), axis=1),
-        "jumps": MILLION * (polynomials[:, PARTS] / 2 - 1),
+        "errors": xp.max(xp.abs(polynomials / 2**fractions - 1), axis=1),
+        "jumps": polynomials[:, PARTS] / 2 - 1,
         "x": x,
         "floor": floor(x, xp),
         "fraction": x - floor(x, xp),
         "power": 2**x,
         "approximate": exp2(coefficients, x, xp)[degree_3, :],
         "weights": weights[degree_3, :],
-        "weight_errors": MILLION * xp.max(xp.abs(weights / exact.weights - 1), axis=1),
+        "weight_errors": xp.max(xp.abs(weights / exact.weights - 1), axis=1),
     }
 
 

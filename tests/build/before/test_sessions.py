@@ -12,7 +12,7 @@ from tests.conftest import ROOT
 
 PROGRAM = re.compile(r"^\\program\{(.+)\}$", re.MULTILINE)
 TAB = re.compile(
-    r'^=== "(NumPy|PyTorch)"\n\n {4}```python\n(.*?)^ {4}```', re.MULTILINE | re.DOTALL
+    r'^ *=== "(NumPy|PyTorch)"\n\n {4,}```python\n(.*?)^ {4,}```', re.MULTILINE | re.DOTALL
 )
 PAGES = [
     path

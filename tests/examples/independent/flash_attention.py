@@ -117,13 +117,13 @@ def exp2_polynomial(literals):
         return [power / math.fsum(powers) for power in powers]
 
     def largest_error(numbers, exact):
-        return max(abs(a - b) / b for a, b in zip(numbers, exact, strict=True)) * 1e6
+        return max(abs(a - b) / b for a, b in zip(numbers, exact, strict=True))
 
     grid = [i / 256 for i in range(257)]
     exact = [2**f for f in grid]
     return {
         "errors": [largest_error([polynomial(row, f) for f in grid], exact) for row in rows],
-        "jumps": [(polynomial(row, 1) - 2) / 2 * 1e6 for row in rows],
+        "jumps": [(polynomial(row, 1) - 2) / 2 for row in rows],
         "floor": [math.floor(x)],
         "fraction": [x - math.floor(x)],
         "power": [2**x],

@@ -34,10 +34,11 @@ JACOBIANS = """
 WITH_KINKS = {
     *("chosen_keys", "convolution", "mask_blocks", "tiles"),
     *("around_softmax", "long_context_costs", "models_by_name", "quantised_cache"),
-    *("compressed_keys", "split_sums"),
+    *("compressed_keys", "exp2_polynomial", "fp8_blocks", "lazy_rescaling", "split_sums"),
 }
-# Two keys tie for the last chosen one; the absolute value of a feature that is zero has a kink.
-WITH_TIES = {"chosen_keys", "quantised_cache"}
+# Two keys tie for the last chosen one; the absolute value of a feature that is zero has a kink; a
+# number is rounded at a tie.
+WITH_TIES = {"chosen_keys", "exp2_polynomial", "fp8_blocks", "quantised_cache"}
 # How many of the compared derivatives are equal, at the least.
 EQUAL_DERIVATIVES = 50_000
 MATRIX, ROW = (2, 3), (3,)
