@@ -11,7 +11,6 @@ cache_gigabytes [1.0737]
 teraoperations [0.0203]
 memory_milliseconds [5.0966]
 arithmetic_milliseconds [0.0205]
-pass_milliseconds [5.0966]
 tokens_per_second [196.2077]
 waits [248.4914]
 """
@@ -24,7 +23,7 @@ TITLE = "The time of a pass, from memory and from arithmetic"
 SOURCE = "our own example; the sizes and the card are those of the sources that the page names"
 
 PARAMETERS, LAYERS, HEADS, KEY_HEADS, FEATURES = [8], [32], [32], [8], [128]  # parameters in 10^9
-LENGTH, TEXTS, QUERIES, NUMBER_BYTES = [8192], [1], [1], [2]
+LENGTH, TEXTS, QUERIES, NUMBER_BYTES, CACHE_BYTES = [8192], [1], [1], [2], [2]
 TERAFLOPS, TERABYTES = [989.5], [3.35]  # for each second
 
 
@@ -40,17 +39,18 @@ def steps(xp=numpy):
         "texts": TEXTS,
         "queries": QUERIES,
         "number_bytes": NUMBER_BYTES,
+        "cache_bytes": CACHE_BYTES,
         "teraflops": TERAFLOPS,
         "terabytes": TERABYTES,
     }
     inputs = {name: xp.asarray(size, dtype=xp.float64) for name, size in sizes.items()}
     check_positive(xp, **inputs)
-    layers, features, length, texts, queries, number_bytes = (
-        inputs[name]
-        for name in ("layers", "features", "length", "texts", "queries", "number_bytes")
+    layers, features, length, texts, queries = (
+        inputs[name] for name in ("layers", "features", "length", "texts", "queries")
     )
-    weights = inputs["parameters"] * number_bytes
-    cache = 2 * inputs["key_heads"] * features * layers * number_bytes * length * texts / 1e9
+    weights = inputs["parameters"] * inputs["number_bytes"]
+    numbers = 2 * inputs["key_heads"] * features * layers * length * texts
+    cache = numbers * inputs["cache_bytes"] / 1e9
     # Each parameter is multiplied and added once for each new token, which meets the whole cache.
     per_token = 2 * inputs["parameters"] * 1e9
     per_token = per_token + 4 * inputs["heads"] * features * layers * length
@@ -65,7 +65,6 @@ def steps(xp=numpy):
         "teraoperations": teraoperations,
         "memory_milliseconds": memory,
         "arithmetic_milliseconds": arithmetic,
-        "pass_milliseconds": longer,
         "tokens_per_second": 1000 * texts * queries / longer,
         "waits": memory / arithmetic,
     }

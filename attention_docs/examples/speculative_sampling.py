@@ -19,7 +19,6 @@ ratio [1 0.6000 1 0.6667 1]
 accepted [0.2000 0.3000 0.1000 0.1000 0.0500]
 acceptance 0.7500
 residual [0.6000 0 0.2000 0 0.2000]
-by_residual [0.1500 0 0.0500 0 0.0500]
 written [0.3500 0.3000 0.1500 0.1000 0.1000]
 expected [1 1.7500 2.3125 2.7344 3.0508 3.2881 3.4661 3.5995]
 drafted_ratio [1 0.6000 1]
@@ -50,7 +49,7 @@ WORDS = ["south", "again", "home", "inland", "today"]
 DRAFTED = ["fly", "again", "soon"]
 MISTAKES = ["drawn from p", "greedy draft", "q before top-k", "all accepted"]
 LABELS = {
-    "target_odds draft_odds p q ratio accepted residual by_residual written": (WORDS,),
+    "target_odds draft_odds p q ratio accepted residual written": (WORDS,),
     "drafted_p drafted_q draws drafted_ratio passes kept": (DRAFTED,),
     "by_mistake": (MISTAKES, WORDS),
     "wrong_by": (MISTAKES,),
@@ -96,7 +95,6 @@ def steps(xp=numpy):
         "accepted": accepted,
         "acceptance": acceptance,
         "residual": rest,
-        "by_residual": written - accepted,
         "written": written,
         "expected": expected,
         "drafted_p": drafted_p,

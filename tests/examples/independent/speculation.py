@@ -1,6 +1,8 @@
 """Arithmetic intensity and speculative decoding, by counting and by going through every case."""
 
+import itertools
 import math
+import operator
 
 from tests import loops
 from tests.examples.comparison import independent
@@ -11,7 +13,7 @@ from tests.examples.comparison import independent
     "counting the features of every head",
     fixed=[
         *("QUERY_HEADS", "KEY_HEADS", "KEY_FEATURES", "VALUE_FEATURES", "SHARED_FEATURES"),
-        *("LENGTHS", "PROMPTS"),
+        *("PROMPTS", "TOKENS"),
     ],
 )
 def arithmetic_intensity(literals):
@@ -26,15 +28,16 @@ def arithmetic_intensity(literals):
         operations.append(products)
         read.append(sum(2 for _ in range(key_heads) for _ in numbers))
     intensity = [count / size for count, size in zip(operations, read, strict=True)]
+    unread = list(itertools.accumulate([248 / 256] * 128, operator.mul))
     peaks = list(zip(literals["TERAFLOPS"], literals["TERABYTES"], strict=True))
     return {
         "operations": operations,
         "bytes": read,
         "intensity": intensity,
-        "by_length": [[16384 * n, 4096 * n, 4] for n in (8192, 1024)],
         "prefill": [sum(4 * key for key in range(1, n + 1)) / n for n in (1, 3, 127, 8192)],
         "ridge": [arithmetic / memory for arithmetic, memory in peaks],
         "sparse_ridge": [(arithmetic + arithmetic) / memory for arithmetic, memory in peaks],
+        "experts_read": [1 - unread[n - 1] for n in (1, 8, 32, 128)],
         "share": [[min(1, x * memory / peak) for peak, memory in peaks] for x in intensity],
     }
 
@@ -44,7 +47,7 @@ def decode_time(literals):
     sizes = {name: value[0] for name, value in literals.items() if isinstance(value, list)}
     layers, heads, features = sizes["LAYERS"], sizes["HEADS"], sizes["FEATURES"]
     weights = sizes["PARAMETERS"] * 1e9 * sizes["NUMBER_BYTES"]
-    keys = sizes["LENGTH"] * sizes["KEY_HEADS"] * features * sizes["NUMBER_BYTES"]
+    keys = sizes["LENGTH"] * sizes["KEY_HEADS"] * features * sizes["CACHE_BYTES"]
     cache = sizes["TEXTS"] * layers * (keys + keys)
     pairs = sizes["TEXTS"] * sizes["QUERIES"] * sizes["LENGTH"]
     scores_and_blends = layers * heads * pairs * (features + features)
@@ -59,7 +62,6 @@ def decode_time(literals):
         "teraoperations": [operations / 1e12],
         "memory_milliseconds": [memory_seconds * 1e3],
         "arithmetic_milliseconds": [arithmetic_seconds * 1e3],
-        "pass_milliseconds": [seconds * 1e3],
         "tokens_per_second": [sizes["TEXTS"] * sizes["QUERIES"] / seconds],
         "waits": [memory_seconds / arithmetic_seconds],
     }
@@ -87,7 +89,7 @@ def speculative_sampling(literals):
     def written(sampled, resampled):
         return [a + b for a, b in zip(*write(sampled, resampled), strict=True)]
 
-    accepted, by_residual = write(q, residual)
+    accepted, _ = write(q, residual)
     acceptance = math.fsum(accepted)
 
     def tokens(drafted):
@@ -108,7 +110,6 @@ def speculative_sampling(literals):
         "accepted": accepted,
         "acceptance": acceptance,
         "residual": residual,
-        "by_residual": by_residual,
         "written": p,
         "expected": [tokens(drafted) for drafted in range(8)],
         "by_mistake": mistakes,
@@ -146,10 +147,32 @@ def speculative_cache(literals):
         outputs.append(output)
     kept = [0, 1, 2, 3, 4, 5, 8]
     rolled_back = ([rows[token] for token in kept] for rows in (keys, values))
+
+    def estimate(states, tokens):
+        """Return the output at the last pair of a hidden state and an embedding."""
+        rows = [
+            [a + (b if token >= 0 else 0) for a, b in zip(state, embeddings[token], strict=True)]
+            for state, token in zip(states, tokens, strict=False)
+        ]
+        return loops.attention(rows[-1:], rows, rows)[1][0]
+
+    def words(state):
+        return loops.softmax_row(
+            [sum(map(math.prod, zip(state, e, strict=True))) for e in embeddings]
+        )
+
+    embeddings, (*hidden, south) = literals["EMBEDDINGS"], literals["HIDDEN"]
+    shifted = [1, 2, 3, 4, 5, 8]
+    guessed = [*hidden[:4], estimate(hidden[:4], shifted), hidden[5]]
+    pairs = [(hidden, shifted), (hidden, range(6)), (hidden, [-1, 2, 3, 4, 5, 8])]
+    estimates = [estimate(*pair) for pair in [*pairs, (guessed, shifted)]]
+    shared = [sum(map(min, words(south), words(state))) for state in estimates]
     return {
         "mask": [[int(weight > 0) for weight in row] for row in weights],
         "block_weights": weights,
         "block_output": outputs,
         "next_output": loops.attention(queries[4:], *rolled_back)[1],
         "stale_output": loops.attention(queries[4:], keys, values)[1],
+        "acceptance": shared,
+        "tokens": [sum(rate**drafts for drafts in range(4)) for rate in shared],
     }
