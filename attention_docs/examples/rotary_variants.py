@@ -14,9 +14,8 @@
   and `on_turned` only the part of the features that turn.
 - `chunks` and `woven` are the scores of the last patch of an image with each of its 2 x 3 patches.
   The pairs are divided among time, height and width in three blocks, or alternate.
-- In `shared`, half of the pairs turn with the row, half with the column, with the same frequencies,
-  in `shifted` five rows and columns further. In `split`, every other frequency is for the column.
-  In `rows_only`, a mistake, all pairs turn with the row.
+- In `shared`, half of the pairs turn with the row, half with the column, in `shifted` five further.
+  `split` has other frequencies for the column; in `rows_only`, a mistake, all turn with the row.
 
 >>> show(computed(steps))
 turns [10.1859 5.0930 2.5465 1.2732 0.6366 0.3183 0.1592 0.0796]

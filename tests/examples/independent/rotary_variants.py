@@ -86,18 +86,16 @@ def partial_rotation(literals):
 
 @independent("rotary_variants", "complex numbers, patch by patch", fixed=["CHUNKS", "WOVEN"])
 def scores_of_patches(literals):
-    def turned_at(row, position, axes, frequencies):
+    def turned_at(name, position, axes, frequencies):
         """Rotate each pair by its frequency times the coordinate on its axis."""
         angles = [position[axis] * frequencies[pair] for pair, axis in enumerate(axes)]
-        return turned(row, angles)
+        return turned(literals[name], angles)
 
     def scores(axes, frequencies=FREQUENCIES):
-        query = turned_at(literals["PATCH_Q"], (5, 1, 2), axes, frequencies)
+        query = turned_at("PATCH_Q", (5, 1, 2), axes, frequencies)
         return [
             [
-                loops.dot(
-                    query, turned_at(literals["PATCH_K"], (5, row, column), axes, frequencies)
-                )
+                loops.dot(query, turned_at("PATCH_K", (5, row, column), axes, frequencies))
                 for column in range(3)
             ]
             for row in range(2)
