@@ -14,6 +14,8 @@
   and `on_turned` only the part of the features that turn.
 - `chunks` and `woven` are the scores of the last patch of an image with each of its 2 x 3 patches.
   The pairs are divided among time, height and width in three blocks, or alternate.
+- In `shared`, half of the pairs turn with the row, half with the column, in `shifted` five further.
+  `split` has other frequencies for the column; in `rows_only`, a mistake, all turn with the row.
 
 >>> show(computed(steps))
 turns [10.1859 5.0930 2.5465 1.2732 0.6366 0.3183 0.1592 0.0796]
@@ -36,6 +38,10 @@ on_scores [8.5567 2.6636 -0.8518 1.2972 7.2247]
 on_turned [6.7779 0.8848 -2.6306 -0.4817 5.4458]
 chunks [[9.7386 9.6854 9.6312] [9.7074 9.6542 9.6000]]
 woven [[9.6000 10.0953 10.6213] [8.5787 9.0739 9.6000]]
+shared [[8.4687 8.4540 7.6648] [10.4039 10.3893 9.6000]]
+split [[8.4540 8.1191 7.6648] [10.3893 10.0543 9.6000]]
+shifted [[8.4687 8.4540 7.6648] [10.4039 10.3893 9.6000]]
+rows_only [[8.4540 8.4540 8.4540] [9.6000 9.6000 9.6000]]
 """
 
 import math
@@ -62,12 +68,13 @@ ROWS, COLUMNS, TIME = 2, 3, 5  # an image that follows five words
 
 SPEEDS = ["half of the head", "interpolated", "NTK-aware", "YaRN, paper", "YaRN, code"]
 PAIR_NAMES = [str(pair) for pair in range(PAIRS)]
+GRID = ["row 0", "row 1"], ["column 0", "column 1", "column 2"]
 DISTANCES = [str(distance) for distance in range(5)]
 LABELS = {
     "speeds": (SPEEDS, PAIR_NAMES),
     "turns kept_paper kept_code": (PAIR_NAMES,),
     "partial of_head on_scores on_turned": (DISTANCES,),
-    "chunks woven": (["row 0", "row 1"], ["column 0", "column 1", "column 2"]),
+    "chunks woven shared split shifted rows_only": GRID,
 }
 
 
@@ -188,9 +195,11 @@ def partial_scores(xp, temperature):
 
 def image_scores(xp, frequencies):
     """Return the scores of patches if each pair turns with one axis of the position."""
+    halves = (1,) * 4 + (2,) * 4
+    shared, split = (xp.concat([frequencies[0::2], frequencies[i::2]]) for i in (0, 1))
     q, k = (xp.asarray(numbers, dtype=xp.float64) for numbers in (PATCH_Q, PATCH_K))
 
-    def turn_at(x, axes, position):
+    def turn_at(x, axes, position, frequencies):
         """Rotate each pair of x by its frequency times the coordinate on its axis.
 
         The position is (time, height, width).
@@ -198,18 +207,20 @@ def image_scores(xp, frequencies):
         coordinates = xp.asarray([position[axis] for axis in axes])
         return turn(x, xp.astype(coordinates, xp.float64) * frequencies, xp)
 
-    def patch_scores(axes):
+    def patch_scores(axes, frequencies=frequencies, shift=0):
         """Return the scores of the last patch with every patch of the image, (rows, columns)."""
-        last_patch = [TIME, ROWS - 1, COLUMNS - 1]
-        patches = [[TIME, h, w] for h in range(ROWS) for w in range(COLUMNS)]
-        scores = xp.stack(
-            [xp.sum(turn_at(q, axes, last_patch) * turn_at(k, axes, patch)) for patch in patches]
-        )
-        return xp.reshape(scores, (ROWS, COLUMNS))
+        patches = [[TIME, h + shift, w + shift] for h in range(ROWS) for w in range(COLUMNS)]
+        query = turn_at(q, axes, patches[-1], frequencies)
+        keys = [turn_at(k, axes, patch, frequencies) for patch in patches]
+        return xp.reshape(xp.stack([xp.sum(query * key) for key in keys]), (ROWS, COLUMNS))
 
     return {
         "patch_q": q,
         "patch_k": k,
         "chunks": patch_scores(CHUNKS),
         "woven": patch_scores(WOVEN),
+        "shared": patch_scores(halves, shared),
+        "split": patch_scores(halves, split),
+        "shifted": patch_scores(halves, shared, shift=5),
+        "rows_only": patch_scores((1,) * PAIRS, shared),
     }

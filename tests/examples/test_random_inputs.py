@@ -71,6 +71,7 @@ CHOICES = {
         **dict.fromkeys(("DRAFTED_P", "DRAFTED_Q", "DRAWS"), three_probabilities),
     },
     "speculative_cache": {},
+    "non_causal_masks": {},
 }
 
 

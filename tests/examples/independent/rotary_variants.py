@@ -86,22 +86,26 @@ def partial_rotation(literals):
 
 @independent("rotary_variants", "complex numbers, patch by patch", fixed=["CHUNKS", "WOVEN"])
 def scores_of_patches(literals):
-    def turned_at(row, position, axes):
+    def turned_at(name, position, axes, frequencies):
         """Rotate each pair by its frequency times the coordinate on its axis."""
-        angles = [position[axis] * FREQUENCIES[pair] for pair, axis in enumerate(axes)]
-        return turned(row, angles)
+        angles = [position[axis] * frequencies[pair] for pair, axis in enumerate(axes)]
+        return turned(literals[name], angles)
 
-    def scores(axes):
-        query = turned_at(literals["PATCH_Q"], (5, 1, 2), axes)
+    def scores(axes, frequencies=FREQUENCIES):
+        query = turned_at("PATCH_Q", (5, 1, 2), axes, frequencies)
         return [
             [
-                loops.dot(query, turned_at(literals["PATCH_K"], (5, row, column), axes))
+                loops.dot(query, turned_at("PATCH_K", (5, row, column), axes, frequencies))
                 for column in range(3)
             ]
             for row in range(2)
         ]
 
+    in_rows, in_columns = [4.0**-pair for pair in range(4)], [4.0**-pair / 2 for pair in range(4)]
     return {
+        **dict.fromkeys(("shared", "shifted"), scores((1,) * 4 + (2,) * 4, in_rows * 2)),
+        "split": scores((1,) * 4 + (2,) * 4, in_rows + in_columns),
+        "rows_only": scores((1,) * 8, in_rows * 2),
         "chunks": scores(literals["CHUNKS"]),
         "woven": scores(literals["WOVEN"]),
     }
