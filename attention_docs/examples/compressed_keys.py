@@ -248,7 +248,7 @@ def steps(xp=numpy):
         "leak": leak.output,
         "no_overlap": no_overlap,
         "padded": padded[0, :],
-        "needle": needle(xp, own, ahead, gate, gate_ahead, bias, window[-1:, :]),
+        **needle(xp, own, ahead, gate, gate_ahead, bias, window[-1:, :]),
         **scores_of_positions(xp, q, entries_4),
     }
 
@@ -307,7 +307,7 @@ def needle(xp, own, ahead, gate, gate_ahead, bias, window):
         for entries in (heavy, sparse):
             chosen = top_k_mask(xp, query @ entries.T)
             outputs.append(attend(xp, query, entries, own, chosen, window).output)
-    return xp.concat(outputs)
+    return {"boost": boost, "needle": xp.concat(outputs)}
 
 
 def scores_of_positions(xp, q, entries):
