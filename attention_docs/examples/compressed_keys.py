@@ -13,7 +13,10 @@ which `B` adds a bias for each place. Numbers in names are tokens in a block.
   which tokens a query sees in either way, before the choice.
 
 The other steps make mistakes: `leak` shows every entry, `no_overlap` pools a block without the one
-before, and `padded` pools the three tokens before the last with padding. `score_first`,
+before, and `padded` pools the three tokens before the last with padding. `needle` are the outputs
+of a last query that asks for *because*: over all tokens, over the two with the best scores, and in
+the window, alone and beside the entries of blocks of four and of two, the best two of each. The
+last two rows repeat this with BOOST added to the scores that pool *because*. `score_first`,
 `score_index` and `score_unturned` are the scores of the last query with `entries_4`, turned by the
 position of their first token, by the number of their block, and not at all.
 
@@ -140,6 +143,14 @@ leak 8 x 2
  [1.3352 1.1879]]
 no_overlap [[1.7616 0.7311] [0.9526 -0.5000] [0.7616 1.2689] [1.8808 -0.4621]]
 padded [1.3625 1.3808]
+needle 7 x 2
+[[0.0558 -1.0000]
+ [0.0558      -1]
+ [1.0000 -1.0000]
+ [1.0000 -0.9999]
+ [1.0000 -0.9997]
+ [0.1331 -0.9794]
+ [0.1302 -0.9768]]
 score_first [0.3010 -1.8194]
 score_index [0.3010 1.7988]
 score_unturned [0.3010 1.2020]
@@ -163,6 +174,7 @@ B = [[0, 1], [0, 0], [1, 0], [0, 0]]
 Q = [[1, 0], [0, 1], [1, 1], [0, 2], [2, 0], [1, -1], [0, 1], [1, 1]]
 INDEX_Q = [[1, 0], [0, 1], [1, 0], [1, 1], [2, -1], [0, 1], [1, 0], [1, 1]]
 K = 2  # the number of entries that each query chooses
+NEEDLE, NEEDLE_Q, BOOST = 3, [-4, -12], [6]
 WINDOW = 4  # the tokens that a query sees one by one, itself included
 PADDING = 3  # the index of the last place in a block, which is padded
 
@@ -170,7 +182,9 @@ TOKENS = ["birds", "pass", "boats", "because", "they", "like", "trees", "."]
 OF_FOUR = [f"{TOKENS[i]} to {TOKENS[i + 3]}" for i in (0, 4)]
 OF_TWO = [f"{TOKENS[i]} {TOKENS[i + 1]}" for i in (0, 2, 4, 6)]
 ENTRIES = [f"entry {i}" for i in (1, 2, 3, 4)]
+NEEDLES = ["all tokens", "two chosen", "window", "HCA", "CSA", "HCA, boosted", "CSA, boosted"]
 LABELS = {
+    "needle": (NEEDLES, []),
     "C C_ahead Z Z_ahead Q pooling_4 output_4 output_2 leak": (TOKENS, []),
     "B": ([f"place {i}" for i in (1, 2, 3, 4)], []),
     "pooling_2": (TOKENS[4:], []),
@@ -234,6 +248,7 @@ def steps(xp=numpy):
         "leak": leak.output,
         "no_overlap": no_overlap,
         "padded": padded[0, :],
+        **needle(xp, own, ahead, gate, gate_ahead, bias, window[-1:, :]),
         **scores_of_positions(xp, q, entries_4),
     }
 
@@ -277,6 +292,22 @@ def attend(xp, q, entries, tokens, sees_entry, sees_token):
     """Attend to entries and tokens with one softmax; each vector is both key and value."""
     both = xp.concat([entries, tokens])
     return attention_steps(q, both, both, attn_mask=xp.concat([sees_entry, sees_token], axis=1))
+
+
+def needle(xp, own, ahead, gate, gate_ahead, bias, window):
+    """Return what a query for NEEDLE reads with all tokens, some of them, or entries and window."""
+    query, boost = (xp.asarray(numbers, dtype=xp.float64) for numbers in ([NEEDLE_Q], BOOST))
+    is_needle = xp.arange(own.shape[0])[:, None] == NEEDLE
+    best = top_k_mask(xp, query @ own.T)
+    masks = [best | True, best, window]
+    outputs = [attention_steps(query, own, own, attn_mask=mask).output for mask in masks]
+    for scores in (gate, gate + boost * xp.astype(is_needle, xp.float64)):
+        heavy, _ = pool(xp, blocks(xp, own, 4), blocks(xp, scores, 4) + bias)
+        sparse, _ = pool_with_overlap(xp, own, ahead, scores, gate_ahead, bias)
+        for entries in (heavy, sparse):
+            chosen = top_k_mask(xp, query @ entries.T)
+            outputs.append(attend(xp, query, entries, own, chosen, window).output)
+    return {"boost": boost, "needle": xp.concat(outputs)}
 
 
 def scores_of_positions(xp, q, entries):

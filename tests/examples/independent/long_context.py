@@ -48,6 +48,27 @@ def attend(literals, entries, seen_entries):
     return weights, output
 
 
+@independent("compressed_keys", "a query for one token, with the vectors that it may read")
+def needle(literals):
+    query, tokens = literals["NEEDLE_Q"], literals["C"]
+    gate = [list(row) for row in literals["Z"]]
+    gate[3] = [score + literals["BOOST"][0] for score in gate[3]]
+
+    def best(vectors):
+        return sorted(vectors, key=lambda vector: loops.dot(query, vector))[-2:]
+
+    def read(vectors):
+        shares = loops.softmax_row([loops.dot(query, v) / math.sqrt(2) for v in vectors])
+        return [loops.dot(shares, column) for column in zip(*vectors, strict=True)]
+
+    outputs = [read(tokens), read(best(tokens)), read(tokens[4:])]
+    for variant in (literals, {**literals, "Z": gate}):
+        four = [of_four(variant, block)[0] for block in (0, 1)]
+        two = best([of_two(variant, block)[0] for block in range(4)])
+        outputs += [read(entries + tokens[4:]) for entries in (four, two)]
+    return {"needle": outputs}
+
+
 def ticks(lists, count):
     return [[j in row for j in range(count)] for row in lists]
 
