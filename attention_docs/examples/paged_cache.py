@@ -5,6 +5,10 @@ each text's own. `contiguous` is the output of caches in one piece. Two mistakes
 `stale` reads whole pages, with what lies behind the length of a text, and in `without_copy` B has
 written into a page that A reads, too.
 
+`found` has the tokens of A's first pages that are still found, after A and B have ended and a new
+text has taken 0 to 4 free pages. The first row frees the pages of a text back to front, and the
+second, a mistake, front to back.
+
 >>> show(computed(steps))
 weights 3 x 12
 [[0.0955 0.0114 0.0955 0.0471 0.0471 0.0471 0.0471 0.0232 0.1936 0.3926      0 0]
@@ -14,7 +18,10 @@ output [3.2198 0.2069 2.7694]
 contiguous [3.2198 0.2069 2.7694]
 stale [0.9348 1.5661 -4.0841]
 without_copy 0.5955
+found [[8 8 8 4 0] [8 8 8 0 0]]
 """
+
+import itertools
 
 import numpy
 
@@ -60,6 +67,7 @@ LABELS = {
     "K_pages V_pages": (PAGES, []),
     "Q weights": (TEXTS, []),
     "output contiguous stale": (TEXTS,),
+    "found": (["tail first", "front first"], [f"{taken} pages taken" for taken in range(5)]),
 }
 
 
@@ -89,6 +97,7 @@ def steps(xp=numpy):
         "contiguous": xp.stack([attended.output[0, 0] for attended in contiguous]),
         "stale": xp.stack([attended.output[0, 0] for attended in stale]),
         "without_copy": without_copy.output[0, 0],
+        "found": xp.asarray([[tokens_found(n, order) for n in range(5)] for order in (-1, 1)]),
     }
 
 
@@ -112,3 +121,11 @@ def overwrite_shared(pages, xp):
     """Return the tokens of A after B has written its last two tokens into A's last page."""
     tokens_a, tokens_b = in_one_piece(pages, 0, xp), in_one_piece(pages, 1, xp)
     return xp.concat([tokens_a[:-1, :], tokens_b[-2:-1, :]])
+
+
+def tokens_found(taken, order):
+    """Return how many tokens of A's full pages are found, if these are freed in order 1 or -1."""
+    full = TABLE[0][: LENGTHS[0] // PAGE]
+    # Pages that are not full come first: nobody can find them.
+    free = TABLE[1][2:] + TABLE[0][2:] + full[::order]
+    return PAGE * len(list(itertools.takewhile(lambda page: page not in free[:taken], full)))

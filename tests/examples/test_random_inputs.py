@@ -19,7 +19,7 @@ one_of_eight = in_list(st.integers(1, 8))
 five_odds = st.lists(st.integers(1, 40), min_size=5, max_size=5, unique=True)
 three_probabilities = st.lists(st.floats(0.05, 0.95), min_size=3, max_size=3)
 axes_of_pairs = st.lists(st.sampled_from([0, 1, 2]), min_size=8, max_size=8)
-block_tables = st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min_size=3, max_size=3)
+block_tables = st.permutations(range(6)).map(lambda p: [p[:3], [*p[:2], p[3]], [*p[4:], p[0]]])
 # For each example, the literals that noise would make meaningless, and how to draw them. All other
 # literals get noise.
 CHOICES = {

@@ -30,12 +30,18 @@ def paged_cache(literals):
     # The token that A wrote last is overwritten by that of B at the same position.
     last = lengths[0] - 1
     overwritten = [token(int(i == last), i) for i in range(lengths[0])]
+    # Two of the free pages are not full. Of the others, each that is taken costs a page, or all.
+    full, taken = lengths[0] // page_size, [max(0, pages - 2) for pages in range(5)]
     return {
         "weights": weights,
         "output": outputs,
         "contiguous": outputs,
         "stale": stale,
         "without_copy": attend(literals["Q"][0], overwritten)[1],
+        "found": [
+            [page_size * (full - pages) for pages in taken],
+            [0 if pages else page_size * full for pages in taken],
+        ],
     }
 
 
