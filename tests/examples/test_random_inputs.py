@@ -25,6 +25,8 @@ block_tables = st.lists(st.lists(st.integers(0, 5), min_size=3, max_size=3), min
 CHOICES = {
     "delta_rule": {},
     "delta_rule_chunks": {},
+    "linear_attention_family": {"GATE": in_list(st.floats(0.1, 1))},
+    "differential_attention": {},
     "chosen_keys": {"K": one_of_eight},
     "mask_functions": {},
     "mask_blocks": {
