@@ -32,11 +32,8 @@ channel_gated [[0 1] [0 1] [0.0640 0.6000]]
 repeated_errors [1 -3 9 -27]
 """
 
-from typing import NamedTuple
-
 import numpy
 
-from attention_docs.arrays import Array
 from attention_docs.dot_product import attention_steps
 
 TITLE = "The delta rule, written four times"
@@ -62,54 +59,16 @@ LABELS = {
 }
 
 
-def write(state, key, value, strength, gate):
-    """Write a value into a state, and return the state, what it recalled, and the error."""
-    state = state * gate  # (d_k, d_v); the gate is one number or (d_k, 1)
-    recalled = key @ state
-    error = value - recalled
-    written = strength * key[:, None] * error[None, :]
-    return state + written, recalled, error
-
-
-class Writes(NamedTuple):
-    """What happens when n values are written to an empty state, one after another.
-
-    Attributes:
-        states: (d_k, d_v), the empty state and the state after each write.
-        recalled: (n, d_v), what the state held for each key before its value was written.
-        errors: (n, d_v), the differences between the values and what was recalled.
-    """
-
-    states: list[Array]
-    recalled: Array
-    errors: Array
-
-
-def write_all(keys, values, strengths, gates, xp):
-    """Write each value for its key to an empty state.
-
-    Strengths and gates are as in `write`, with one row for each of the n writes.
-    """
+def write_all(keys, values, strengths, gates, xp, error_first=False):
+    """Return all states, what they recalled, and the errors; `error_first` is a mistake."""
     states = [xp.zeros((keys.shape[1], values.shape[1]), dtype=xp.float64)]
-    recalled = []
-    errors = []
+    recalled, errors = [], []
     for t in range(keys.shape[0]):
-        state, recalled_value, error = write(
-            states[-1], keys[t, :], values[t, :], strengths[t], gates[t, ...]
-        )
-        states.append(state)
-        recalled.append(recalled_value)
-        errors.append(error)
-    return Writes(states, xp.stack(recalled), xp.stack(errors))
-
-
-def write_all_with_late_gates(keys, values, gates, xp):
-    """Return the last state if, by mistake, each error is taken before the state decays."""
-    state = xp.zeros((keys.shape[1], values.shape[1]), dtype=xp.float64)
-    for t in range(keys.shape[0]):
-        error = values[t, :] - keys[t, :] @ state
-        state = gates[t] * state + keys[t, :, None] * error[None, :]
-    return state
+        decayed = gates[t, ...] * states[-1]  # (d_k, d_v); the gate is one number or (d_k, 1)
+        recalled.append(keys[t, :] @ (states[-1] if error_first else decayed))
+        errors.append(values[t, :] - recalled[-1])
+        states.append(decayed + strengths[t] * keys[t, :, None] * errors[-1][None, :])
+    return states, xp.stack(recalled), xp.stack(errors)
 
 
 def steps(xp=numpy):
@@ -122,12 +81,12 @@ def steps(xp=numpy):
     repeated_value = xp.repeat(v[:1, :1], long_keys.shape[0], axis=0)
 
     sum_of_writes = k.T @ v
-    delta_rule = write_all(k, v, ones, ones, xp)
-    half = write_all(k, v, strengths, ones, xp)
-    gated = write_all(k, v, ones, gates, xp)
-    channel_gated = write_all(k, v, ones, channel_gates[:, :, None], xp)
-    late_gated_state = write_all_with_late_gates(k, v, gates, xp)
-    repeated = write_all(long_keys, repeated_value, ones, ones, xp)
+    states, recalled, errors = write_all(k, v, ones, ones, xp)
+    half, _, _ = write_all(k, v, strengths, ones, xp)
+    gated, _, _ = write_all(k, v, ones, gates, xp)
+    channel_gated, _, _ = write_all(k, v, ones, channel_gates[:, :, None], xp)
+    late_gate, _, _ = write_all(k, v, ones, gates, xp, error_first=True)
+    _, _, repeated_errors = write_all(long_keys, repeated_value, ones, ones, xp)
     return {
         "K": k,
         "V": v,
@@ -138,14 +97,14 @@ def steps(xp=numpy):
         "sum": sum_of_writes,
         "added": q @ sum_of_writes,
         "attention": attention_steps(q, k, v).output,
-        "recalled": delta_rule.recalled,
-        "errors": delta_rule.errors,
-        "after_third": delta_rule.states[3],
-        "after_fourth": delta_rule.states[4],
-        "rewritten": q @ delta_rule.states[4],
-        "half": q @ half.states[-1],
-        "gated": q @ gated.states[-1],
-        "late_gate": q @ late_gated_state,
-        "channel_gated": q @ channel_gated.states[-1],
-        "repeated_errors": repeated.errors[:, 0],
+        "recalled": recalled,
+        "errors": errors,
+        "after_third": states[3],
+        "after_fourth": states[4],
+        "rewritten": q @ states[4],
+        "half": q @ half[-1],
+        "gated": q @ gated[-1],
+        "late_gate": q @ late_gate[-1],
+        "channel_gated": q @ channel_gated[-1],
+        "repeated_errors": repeated_errors[:, 0],
     }

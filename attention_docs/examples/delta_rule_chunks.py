@@ -106,7 +106,7 @@ def steps(xp=numpy):
     """Compute the outputs token by token, in chunks of `CHUNK` tokens, and as a single chunk."""
     q, k, v = (xp.asarray(rows, dtype=xp.float64) for rows in (Q, K, V))
     strengths, gates = (xp.asarray(row, dtype=xp.float64) for row in (STRENGTHS, GATES))
-    states = write_all(k, v, strengths, gates, xp).states
+    states, _, _ = write_all(k, v, strengths, gates, xp)
     output = xp.stack([q[t, :] @ states[t + 1] for t in range(q.shape[0])])
     empty_state = states[0]
     single_chunk = one_chunk(q, k, v, strengths, gates, empty_state, xp)

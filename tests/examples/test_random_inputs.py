@@ -25,6 +25,8 @@ block_tables = st.permutations(range(6)).map(lambda p: [p[:3], [*p[:2], p[3]], [
 CHOICES = {
     "delta_rule": {},
     "delta_rule_chunks": {},
+    "linear_attention_family": {"GATE": in_list(st.floats(0.1, 1))},
+    "differential_attention": {},
     "chosen_keys": {"K": one_of_eight},
     "mask_functions": {},
     "mask_blocks": {

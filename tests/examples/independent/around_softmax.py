@@ -90,3 +90,15 @@ def around_softmax(literals):
         "slopes": halvings(4 * head / 3 for head in range(1, 7)),
         "slopes_in_code": halvings([2, 4, 6, 8, 1, 3]),
     }
+
+
+@independent("differential_attention", "one pair of heads at a time")
+def differential_attention(literals):
+    (share,), values = literals["SHARE"], [v for v in literals["V"] for _ in range(2)]
+    weights = [loops.softmax_row(row) for row in literals["SCORES"]]
+    pairs = [[a - share * b for a, b in zip(*weights[i : i + 2], strict=True)] for i in (0, 2)]
+    heads = [loops.dot(row, value) for row, value in zip(weights, values, strict=True)]
+    output, halves = ([heads[i] - share * heads[i + n] for i in (0, 3 - n)] for n in (1, 2))
+    sums = [math.fsum(row) for row in pairs]
+    steps = {"weights": weights, "difference": pairs, "sums": sums}
+    return steps | {"output": output, "halves": halves}

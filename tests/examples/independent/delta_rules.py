@@ -126,3 +126,30 @@ def state_sizes(literals):
         "hybrid": [mebibytes(tokens, has_attention) for tokens in literals["CONTEXTS"]],
         "attention_only": [mebibytes(tokens, [True] * 48) for tokens in literals["CONTEXTS"]],
     }
+
+
+@independent("linear_attention_family", "each write on its own, times all later transitions")
+def linear_attention_family(literals):
+    names = ("K", "V", "Q", "GATE", "GATES", "STRENGTH", "ERASE")
+    k, v, q, gate, gates, beta, erase = (np.array(literals[name], dtype=float) for name in names)
+    one, step = np.ones(2), -np.log(gate)
+
+    def state(decay, out=1, erased=0 * one, write=1, read=None, first=0):
+        total = 0 * one
+        for t in range(first, len(v)):
+            written = out * write * v[t] * k[t]
+            for key in k[t + 1 :]:
+                removed = np.outer(out * key, erased * key * (decay if read is None else read))
+                written = (np.diag(decay) - removed) @ written
+            total = total + written
+        return total
+
+    rules = [(one,), (gate * one,), (gate * one, step), (gates,), (one, beta, one)]
+    rules += [(gate * one, beta, one), (gates, beta, one), (gates, beta, one, 1, one)]
+    states = np.transpose([state(*rule) for rule in [*rules, (gates, 1, erase, beta)]])
+    return {
+        "step": step,
+        "states": states,
+        "reads": [sum(q * column) for column in states.T],
+        "restarted": state(gate * one, beta, one, first=1),
+    }
