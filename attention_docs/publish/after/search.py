@@ -18,9 +18,10 @@ from typing import Any
 from attention_docs.publish.formula_text import formula_text
 from attention_docs.publish.inserts import FORMULA
 
-# Notebooks and exercises repeat chapters, and papers and links have pages of their own.
+# Notebooks, code and exercises repeat chapters; papers and links have pages of their own.
 EXCLUDED_SECTIONS = re.compile(
-    "notebooks/.*#|#(exercises|what-this-page-leaves-out|what-was-read|where-this-comes-from)$"
+    "notebooks/.*#|"
+    "#(exercises|in-code|what-this-page-leaves-out|what-was-read|where-this-comes-from)$"
 )
 # Nobody searches for a rounded number, and digits compress badly. Versions and papers stay.
 ROUNDED_NUMBER = re.compile(r" ?−?\b\d{1,3}\.\d{2,4}\b(?![.\d])")
