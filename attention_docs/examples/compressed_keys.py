@@ -9,8 +9,7 @@ which `B` adds a bias for each place. Numbers in names are tokens in a block.
   four places of the last entry.
 - `visible_4` and `visible_2` show finished entries only, and `window` the last four tokens. `index`
   is the score of an indexer, of which `chosen` takes the two best in each row.
-- `weights_4` and `weights_2` are one softmax over entries and tokens. `seen_4` and `seen_2` say
-  which tokens a query sees in either way, before the choice.
+- `weights_4` and `weights_2` are one softmax over entries and tokens.
 
 The other steps make mistakes: `leak` shows every entry, `no_overlap` pools a block without the one
 before, and `padded` pools the three tokens before the last with padding. `needle` are the outputs
@@ -60,24 +59,6 @@ window 8 x 8
  [False False  True  True  True  True False False]
  [False False False  True  True  True  True False]
  [False False False False  True  True  True  True]]
-seen_4 8 x 8
-[[True False False False False False False False]
- [True  True False False False False False False]
- [True  True  True False False False False False]
- [True  True  True  True False False False False]
- [True  True  True  True  True False False False]
- [True  True  True  True  True  True False False]
- [True  True  True  True  True  True  True False]
- [True  True  True  True  True  True  True  True]]
-seen_2 8 x 8
-[[True False False False False False False False]
- [True  True False False False False False False]
- [True  True  True False False False False False]
- [True  True  True  True False False False False]
- [True  True  True  True  True False False False]
- [True  True  True  True  True  True False False]
- [True  True  True  True  True  True  True False]
- [True  True  True  True  True  True  True  True]]
 index 8 x 4
 [[  -inf   -inf   -inf   -inf]
  [0.7311   -inf   -inf   -inf]
@@ -192,7 +173,7 @@ LABELS = {
     "entries_2 no_overlap": (OF_TWO, []),
     "visible_4": (TOKENS, ENTRIES[:2]),
     "visible_2 index chosen": (TOKENS, ENTRIES),
-    "window seen_4 seen_2": (TOKENS, TOKENS),
+    "window": (TOKENS, TOKENS),
     "weights_4": (TOKENS, [*ENTRIES[:2], *TOKENS]),
     "weights_2": (TOKENS, [*ENTRIES, *TOKENS]),
     "score_first score_index score_unturned": (OF_FOUR,),
@@ -237,8 +218,6 @@ def steps(xp=numpy):
         "visible_4": visible_4,
         "visible_2": visible_2,
         "window": window,
-        "seen_4": window | xp.repeat(visible_4, 4, axis=1),
-        "seen_2": window | xp.repeat(visible_2, 2, axis=1),
         "index": index,
         "chosen": chosen,
         "weights_4": with_4.weights,

@@ -19,8 +19,12 @@ def compressed_layers(steps_of: StepsOf) -> Html:
     steps = steps_of("compressed_keys")
     claim((steps["window"].sum(axis=1) <= 4).all(), "The window has the last four tokens")
     is_earlier = np.tri(8, dtype=bool)
-    seen = (steps["seen_4"] == is_earlier).all() and (steps["seen_2"] == is_earlier).all()
-    claim(seen, "each earlier token is in one of them or in a finished entry")
+    for size in (4, 2):
+        seen = steps["window"] | np.repeat(steps[f"visible_{size}"], size, axis=1)
+        claim(
+            (seen == is_earlier).all(),
+            "each earlier token is in one of them or in a finished entry",
+        )
     tokens, _ = words_of(steps["window"])
     states = [_query_panel(steps, query, tokens) for query in range(len(tokens))]
     return svg.player(states, "Window and entries of each query")

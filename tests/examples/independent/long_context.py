@@ -78,14 +78,6 @@ def reached(size):
     return [[w for w in range(8 // size) if w * size + size - 1 <= t] for t in range(8)]
 
 
-def seen_tokens(size):
-    lists = [
-        [s for s in range(8) if s in window or s // size in done]
-        for window, done in zip(LAST_FOUR, reached(size), strict=True)
-    ]
-    return ticks(lists, 8)
-
-
 @independent("compressed_keys", "one block and one query at a time")
 def compressed_keys(literals):
     pooled_4 = [of_four(literals, block) for block in (0, 1)]
@@ -107,8 +99,6 @@ def compressed_keys(literals):
         "visible_4": ticks(reached(4), 2),
         "visible_2": ticks(reached(2), 4),
         "window": ticks(LAST_FOUR, 8),
-        "seen_4": seen_tokens(4),
-        "seen_2": seen_tokens(2),
         "index": index,
         "chosen": ticks(chosen, 4),
         "weights_4": weights_4,
