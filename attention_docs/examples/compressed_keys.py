@@ -17,7 +17,8 @@ of a last query that asks for *because*: over all tokens, over the two with the 
 the window, alone and beside the entries of blocks of four and of two, the best two of each. The
 last two rows repeat this with BOOST added to the scores that pool *because*. `score_first`,
 `score_index` and `score_unturned` are the scores of the last query with `entries_4`, turned by the
-position of their first token, by the number of their block, and not at all.
+position of their first token, by the number of their block, and not at all. `output_turned` is its
+output if the vectors that it reads are turned, and `output_turned_back` is this, turned back.
 
 >>> show(computed(steps))
 pooling_4 8 x 2
@@ -135,6 +136,8 @@ needle 7 x 2
 score_first [0.3010 -1.8194]
 score_index [0.3010 1.7988]
 score_unturned [0.3010 1.2020]
+output_turned [1.1448 0.6041]
+output_turned_back [1.2599 -0.2967]
 """
 
 import numpy
@@ -228,7 +231,7 @@ def steps(xp=numpy):
         "no_overlap": no_overlap,
         "padded": padded[0, :],
         **needle(xp, own, ahead, gate, gate_ahead, bias, window[-1:, :]),
-        **scores_of_positions(xp, q, entries_4),
+        **turned_by_position(xp, q, entries_4, own),
     }
 
 
@@ -289,14 +292,23 @@ def needle(xp, own, ahead, gate, gate_ahead, bias, window):
     return {"boost": boost, "needle": xp.concat(outputs)}
 
 
-def scores_of_positions(xp, q, entries):
-    """Return the scaled scores of the last query with entries that are turned in three ways."""
-    last = q.shape[0] - 1
-    query = rotary(q[last:, :], xp.asarray([last]))
+def turned_by_position(xp, q, entries, tokens):
+    """Return the last query's scores with entries that are turned in three ways, and its output."""
+    n = q.shape[0]
+    last = xp.asarray([n - 1])
+    query = rotary(q[n - 1 :, :], last)
     number = xp.arange(entries.shape[0])
     turned = {
         "score_first": rotary(entries, 4 * number),
         "score_index": rotary(entries, number),
         "score_unturned": entries,
     }
-    return {name: attention_steps(query, key, key).scaled[0, :] for name, key in turned.items()}
+    window = rotary(tokens, xp.arange(n))[n - WINDOW :, :]
+    both = xp.concat([turned["score_first"], window])
+    output = attention_steps(query, both, both).output
+    scores = {name: attention_steps(query, key, key).scaled[0, :] for name, key in turned.items()}
+    return {
+        **scores,
+        "output_turned": output[0, :],
+        "output_turned_back": rotary(output, -last)[0, :],
+    }

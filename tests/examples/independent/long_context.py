@@ -122,12 +122,21 @@ def compression_mistakes(literals):
         turned = [z * cmath.exp(1j * p) for z, p in zip(entries, positions, strict=True)]
         return [(query.conjugate() * key).real / math.sqrt(2) for key in turned]
 
+    places = [(of_four(literals, 0)[0], 0), (of_four(literals, 1)[0], 4)]
+    places += [(literals["C"][position], position) for position in range(4, 8)]
+    vectors = [complex(*vector) * cmath.exp(1j * position) for vector, position in places]
+    shares = loops.softmax_row([(query.conjugate() * v).real / math.sqrt(2) for v in vectors])
+    output = sum(share * vector for share, vector in zip(shares, vectors, strict=True))
+    turned_back = output * cmath.exp(-7j)
+
     return {
         "no_overlap": block_alone,
         "padded": blend([place(literals, 4 + i, i) for i in range(3)] + [padding])[0],
         "score_first": scores([0, 4]),
         "score_index": scores([0, 1]),
         "score_unturned": scores([0, 0]),
+        "output_turned": [output.real, output.imag],
+        "output_turned_back": [turned_back.real, turned_back.imag],
     }
 
 
