@@ -8,11 +8,12 @@ the multiplications and additions of all new tokens. At first, the sizes are tho
 >>> show(computed(steps))
 weight_gigabytes [16]
 cache_gigabytes [1.0737]
+gigabytes [17.0737]
 teraoperations [0.0203]
 memory_milliseconds [5.0966]
 arithmetic_milliseconds [0.0205]
 tokens_per_second [196.2077]
-waits [248.4914]
+waits [248.3658]
 """
 
 import numpy
@@ -24,7 +25,7 @@ SOURCE = "our own example; the sizes and the card are those of the sources that 
 
 PARAMETERS, LAYERS, HEADS, KEY_HEADS, FEATURES = [8], [32], [32], [8], [128]  # parameters in 10^9
 LENGTH, TEXTS, QUERIES, NUMBER_BYTES, CACHE_BYTES = [8192], [1], [1], [2], [2]
-TERAFLOPS, TERABYTES = [989.5], [3.35]  # for each second
+TERAFLOPS, TERABYTES = [989], [3.35]  # for each second
 
 
 def steps(xp=numpy):
@@ -62,6 +63,7 @@ def steps(xp=numpy):
         **inputs,
         "weight_gigabytes": weights,
         "cache_gigabytes": cache,
+        "gigabytes": weights + cache,
         "teraoperations": teraoperations,
         "memory_milliseconds": memory,
         "arithmetic_milliseconds": arithmetic,

@@ -39,9 +39,9 @@ class ServingStep(NamedTuple):
 
 @site_figure
 def block_table(steps_of: StepsOf) -> Html:
-    r"""The block table and the pages. Texts A and B begin with the same eight tokens, so they share
-    the pages 2 and 0. Each has a last page of its own, although both begin with *Name*. Slots with
-    a dashed border hold words of texts that have ended."""
+    r"""The block table and the pages. Requests A and B begin with the same eight tokens, so they
+    share the pages 2 and 0. Each has a last page of its own, although both begin with *Name*. In a
+    dashed border are words of requests that have ended."""
     example = examples.load("paged_cache")
     claim(example.TABLE[0][:2] == example.TABLE[1][:2] == [2, 0], "they share the pages 2 and 0")
     last_a, last_b = example.TABLE[0][2], example.TABLE[1][2]
@@ -66,13 +66,13 @@ def _table_panel(texts: Sequence[str], table: Sequence[Sequence[int]]) -> Panel:
     grid = cells.Grid(NAMES_WIDTH, 1.5 * svg.LINE_HEIGHT, SLOT, len(texts), max(map(len, table)))
     body = [
         svg.heading(grid.middle_x, "Block table"),
-        cells.draw_row_labels(grid, [f"text {text}" for text in texts]),
+        cells.draw_row_labels(grid, list(texts)),
         cells.draw_grid_lines(grid),
     ]
     for row, pages in enumerate(table):
         body += [svg.label(*grid.centre(row, i), str(page)) for i, page in enumerate(pages)]
     lines = zip(texts, table, strict=True)
-    rows = (f"Text {text}: pages {', '.join(map(str, pages))}." for text, pages in lines)
+    rows = (f"Request {text}: pages {', '.join(map(str, pages))}." for text, pages in lines)
     return Panel(grid.right, grid.bottom, "".join(body), " ".join(rows), name="Block table")
 
 

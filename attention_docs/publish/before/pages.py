@@ -168,11 +168,13 @@ class MarkdownConverter:
         return plain.plain_markdown(LINK_TO_NOTEBOOK.sub(r"\1.md", with_install))
 
     def macros_of_section(self, macros: Macros, page_file: PageFile) -> Macros:
-        """Return macros that print short numbers on the pages of the course, except its test.
+        """Return macros that print short numbers on pages of the course and with `numbers: short`.
 
-        Those of its code and those that a dare compares are not short.
+        Those of code and those that a dare compares are not short.
         """
-        if not page_file.path.startswith("course/") or page_file.path.endswith("yourself.md"):
+        is_course = page_file.path.startswith("course/")
+        is_short = is_course or "numbers: short" in page_file.front_matter
+        if not is_short or page_file.path.endswith("yourself.md"):
             return macros
         exact = {name: macros[name] for name in ("example", "dare")}
         return {**values.with_short_numbers(macros), **exact}

@@ -59,6 +59,7 @@ def decode_time(literals):
     return {
         "weight_gigabytes": [weights / 1e9],
         "cache_gigabytes": [cache / 1e9],
+        "gigabytes": [(weights + cache) / 1e9],
         "teraoperations": [operations / 1e12],
         "memory_milliseconds": [memory_seconds * 1e3],
         "arithmetic_milliseconds": [arithmetic_seconds * 1e3],
