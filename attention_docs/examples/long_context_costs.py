@@ -11,12 +11,12 @@ every token. `turns` is how many tokens the slowest pair of a head takes for a t
 All but the shares are rounded down to whole numbers.
 
 >>> show(computed(steps))
-kept [16384 10656 4612 774 3145 10736 865]
-entries [131072 21999 65600 26624 32768 2048 854]
+kept [16384 4612 774 3145 3884 10736 865]
+entries [131072 65600 26624 32768 33825 2048 854]
 indexed [0 0 0 0 0 131072 16002]
-read [16384 10656 4612 1806 3145 2089 203]
-kept_share [1 0.1678 0.5005 0.1440 0.2560 1 0.1572]
-read_share [1 0.1678 0.5005 0.3359 0.2560 0.1946 0.0370]
+read [16384 4612 1806 3145 3884 2089 203]
+kept_share [1 0.5005 0.1440 0.2560 0.2901 1 0.1572]
+read_share [1 0.5005 0.3359 0.2560 0.2901 0.1946 0.0370]
 turns [54410 5063255]
 """
 
@@ -32,21 +32,21 @@ SOURCE = "the configurations named on the page of models; the sums are our own"
 
 NAMES = [
     "Llama 3.1 8B",
-    "Gemma 3 27B",
     "gpt-oss-120b",
     "Gemma 4 E2B",
     "Qwen3-Next-80B-A3B",
+    "Kimi K3",
     "DeepSeek-V3.2-Exp",
     "DeepSeek-V4-Flash",
 ]
 NOTHING = [0, 0, 1, 0, 0]
 READ = [
     [[32, 2048, 1, 0, 0], NOTHING, NOTHING, NOTHING],
-    [[10, 4096, 1, 0, 0], [52, 4096, 1, 1024, 0], NOTHING, NOTHING],
     [[18, 1024, 1, 0, 0], [18, 1024, 1, 128, 0], NOTHING, NOTHING],
     # Layers that share keys and values still read them.
     [[7, 1024, 1, 0, 0], [28, 512, 1, 512, 0], NOTHING, NOTHING],
     [[12, 1024, 1, 0, 0], NOTHING, NOTHING, NOTHING],
+    [[24, 576, 1, 0, 0], NOTHING, NOTHING, NOTHING],
     [[61, 576, 1, 2048, 0], [61, 128, 1, 0, 1], NOTHING, NOTHING],
     [[43, 512, 1, 128, 0], [21, 512, 4, 512, 0], [20, 512, 128, 0, 0], [21, 128, 4, 0, 1]],
 ]
@@ -65,7 +65,7 @@ STATE_BYTES = [
     for row in ROWS
 ]
 # The names of the models, short enough for a phone.
-SHORT_NAMES = [*NAMES[:4], "Qwen3-Next", "V3.2", "V4-Flash"]
+SHORT_NAMES = [*NAMES[:3], "Qwen3-Next", "Kimi K3", "V3.2", "V4-Flash"]
 LABELS = {"kept read entries indexed kept_share read_share": (SHORT_NAMES,)}
 
 

@@ -147,7 +147,7 @@ def compression_mistakes(literals):
 )
 def long_context_costs(literals):
     (n,) = literals["LENGTH"]
-    keys_and_values = {"llama": 2 * 8 * 128, "gemma": 2 * 16 * 128, "gpt": 2 * 8 * 64}
+    keys_and_values = {"llama": 2 * 8 * 128, "gpt": 2 * 8 * 64}
     # For each model: the layers with numbers per token, then the tokens kept, entries read, and
     # index keys of 128 numbers that are kept and read.
     all_keys, none = (n, n, 0), (0, 0, 0)
@@ -156,21 +156,20 @@ def long_context_costs(literals):
     hca = (128 + n // 128, 128 + n // 128, 0)
     models = [
         [(keys_and_values["llama"], all_keys)] * 32,
-        [
-            (keys_and_values["gemma"], all_keys if i % 6 == 5 else (1024, 1024, 0))
-            for i in range(62)
-        ],
         [(keys_and_values["gpt"], all_keys if i % 2 else local) for i in range(36)],
         [of_gemma_4(i, n) for i in range(35)],
         [(2 * 2 * 256, all_keys if i % 4 == 3 else none) for i in range(48)],
+        # Every fourth of 93 layers, and the last.
+        [(576, all_keys if i % 4 == 3 or i == 92 else none) for i in range(93)],
         [latent_layer] * 61,
         [(512, local)] * 2 + [(512, hca if i % 2 else csa) for i in range(41)],
     ]
-    state = 36 * (4 * 32 * 128 * 128 + 2 * 3 * (2 * 16 * 128 + 32 * 128))
+    qwen_state = 36 * (4 * 32 * 128 * 128 + 2 * 3 * (2 * 16 * 128 + 32 * 128))
+    kimi_state = 69 * (4 * 96 * 128 * 128 + 2 * 3 * 3 * 96 * 128)
     columns = {name: [] for name in ("kept", "entries", "indexed", "read")}
     shares = {"kept_share": [], "read_share": []}
     for i, layers in enumerate(models):
-        states = state if i == 4 else 0
+        states = {3: qwen_state, 4: kimi_state}.get(i, 0)
         kept = 2 * sum(size * kept + 128 * index for size, (kept, _, index) in layers) + states
         read = 2 * sum(size * read + 128 * index for size, (_, read, index) in layers) + states
         columns["kept"].append(math.floor(kept / 2**20))
