@@ -23,8 +23,8 @@ EXCLUDED_SECTIONS = re.compile(
     "notebooks/.*#|"
     "#(exercises|in-code|what-this-page-leaves-out|what-was-read|where-this-comes-from)$"
 )
-# Nobody searches for a rounded number, and digits compress badly. Versions and papers stay.
-ROUNDED_NUMBER = re.compile(r" ?−?\b\d{1,3}\.\d{2,4}\b(?![.\d])")
+# Nobody searches for an array or a rounded number, and digits compress badly. Versions stay.
+NUMBERS = re.compile(r"\[[-−\d\s.,\[\]]+\]| ?−?(?<![.\d])\b\d{1,3}\.\d{2,4}\b(?![.\d])")
 # The weight of the sections of some pages in the ranking, by the start of their location. Tuned by
 # hand until tests/browser/queries.txt led to its pages.
 BOOSTS = {
@@ -98,7 +98,7 @@ def searchable_sections(sections: Iterable[Section], pages: Mapping[str, str]) -
         url, _, fragment = section["location"].partition("#")
         if EXCLUDED_SECTIONS.search(section["location"]):
             continue
-        section = {**section, "text": ROUNDED_NUMBER.sub("", section["text"])}
+        section = {**section, "text": NUMBERS.sub("", section["text"])}
         if fragment:
             yield with_keywords(section, page_title, bold_leads=leads(html_of_sections[fragment]))
             continue
