@@ -18,9 +18,9 @@ from typing import Any
 from attention_docs.publish.formula_text import formula_text
 from attention_docs.publish.inserts import FORMULA
 
-# Notebooks, code and exercises repeat chapters; papers and links have pages of their own.
+# Notebooks, lists, code and exercises repeat chapters; papers and links have pages of their own.
 EXCLUDED_SECTIONS = re.compile(
-    "notebooks/.*#|"
+    "(notebooks|reading_order)/.*#|"
     "#(exercises|in-code|what-this-page-leaves-out|what-was-read|where-this-comes-from)$"
 )
 # Nobody searches for an array or a rounded number, and digits compress badly. Versions stay.
