@@ -51,12 +51,14 @@ def real_heads(steps_of: StepsOf) -> draw.Html:
     pronoun_head, _ = strongest_heads()["Pronoun"]
     content = [
         _chooser(sentences),
+        _own_sentence(),
         svg.element("div", tokens_and_ids(sentences[0]), class_="tokens"),
         svg.element("div", draw.figure(_overview(sentences[0]), name), class_="figure-box"),
         svg.element("output", summary_of_head(sentences[0], *pronoun_head)),
         svg.element("div", *enlarged_heads, class_="figure-box panels"),
         svg.element("p", "The next token"),
         svg.element("dl", bars_of_next_tokens(sentences[0])),
+        _own_tools(),
     ]
     return draw.Html(
         svg.element("div", *content, class_="all-heads", role="group", aria_label=name)
@@ -117,6 +119,55 @@ def _chooser(sentences: Sequence[Mapping[str, Any]]) -> str:
         svg.element("p", "Or point at a square below. A click keeps its head."),
         class_="control hands-on",
     )
+
+
+def _own_sentence() -> str:
+    """Return a form for a sentence that the reader types."""
+    megabytes = round(load_results("real_model")["file"]["bytes"] / 1e6)
+    about = (
+        f"The first time, your browser fetches the model, {megabytes} MB, and keeps it. "
+        "What you type stays in your browser."
+    )
+    field = svg.element("input", name="sentence", required="", maxlength=300, autocomplete="off")
+    return svg.element(
+        "form",
+        svg.element("label", "your own sentence", field),
+        svg.element("button", "Read it with the model"),
+        svg.element("p", about),
+        svg.element(
+            "progress", "", max=100, hidden="", aria_label="share of the model that is fetched"
+        ),
+        "<output></output>",
+        class_="own-sentence control hands-on",
+    )
+
+
+def _own_tools() -> str:
+    """Return what can be done with the reader's sentence, hidden until the model has read it."""
+    temperature = svg.element("input", type="number", min=0.1, max=2, step=0.1, value=1)
+    return svg.element(
+        "div",
+        svg.element("div", "", class_="kinds", role="group", aria_label="strongest heads"),
+        svg.element(
+            "div", _button("cut", "Cut this head"), _button("restore", "Restore all heads")
+        ),
+        svg.element(
+            "div", "<label>row of<select></select></label>", _button("explain", "Compute this row")
+        ),
+        svg.element("table", "", hidden=""),
+        svg.element(
+            "div",
+            svg.element("label", "temperature", temperature),
+            _button("write", "Write three tokens"),
+        ),
+        svg.element("div", "", class_="written", aria_live="polite"),
+        class_="own-tools control hands-on",
+        hidden="",
+    )
+
+
+def _button(name: str, text: str) -> str:
+    return svg.element("button", text, type="button", class_=name)
 
 
 def _number_field(name: str, count: int, value: int) -> str:

@@ -18,6 +18,12 @@ from attention_docs.render.references import index_in_step, step_name
 
 # Of the record of the real model, the tokens up to the first *they*.
 REAL_NAME, REAL_LENGTH = "a real model", 6
+# The page of all heads takes the sentence from its address.
+OWN_SENTENCE_HTML = (
+    '<form class="hands-on" action="course/at_full_size/"><label>your own sentence '
+    '<input name="sentence" maxlength="300" required autocomplete="off"></label> '
+    "<button>See its heads</button></form>"
+)
 # The verbs of the two nouns, which are drawn as bars.
 VERBS = ("fly", "sail")
 # The sentences that the course computes, and what the names of their steps end with.
@@ -105,7 +111,7 @@ def real_sentence_html() -> str:
     measured_by = (
         "<p>Measured in SmolLM2, a model that learned its matrices, in head "
         f"{computed_span(str(head))} of layer {computed_span(str(layer))}. "
-        f"The text goes on with <em>{next_word}</em>.</p>"
+        f"The text goes on with <em>{next_word}</em>.</p>{OWN_SENTENCE_HTML}"
     )
     return SENTENCE_HTML.format(
         tracks=2 * REAL_LENGTH + 2,

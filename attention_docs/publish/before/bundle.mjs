@@ -6,14 +6,15 @@ import { pathToFileURL } from "node:url";
 
 const [esbuild, folder] = process.argv.slice(2);
 const { build } = (await import(pathToFileURL(esbuild).href)).default;
-// Their modules become scripts of their own, which few pages or visitors load.
+// These become scripts of their own, which few pages or visitors load.
 const OPTIONAL = "page/controls";
+const WORKER = "model/worker.js";
 
 try {
   const optional = readdirSync(join(folder, OPTIONAL)).map((file) => `${OPTIONAL}/${file}`);
   const { outputFiles } = await build({
     absWorkingDir: folder,
-    entryPoints: ["page/main.js", ...optional],
+    entryPoints: ["page/main.js", WORKER, ...optional],
     bundle: true,
     format: "iife",
     minify: true,

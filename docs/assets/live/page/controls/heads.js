@@ -22,8 +22,8 @@ const rowsOf = (packed, length) => {
 const connect = (figure) => {
   /** @param {string} selector @returns {any} */
   const find = (selector) => figure.querySelector(selector);
-  const fields = [.../** @type {NodeListOf<HTMLInputElement>} */ (figure.querySelectorAll("input"))];
-  const [choice, status, drawing, target] = ["select", "output", ".state", ".target"].map(find);
+  const fields = [.../** @type {NodeListOf<HTMLInputElement>} */ (figure.querySelectorAll(".control > label > [type=number]"))];
+  const [choice, status, drawing, target, form] = ["select", ":scope > output", ".state", ".target", "form"].map(find);
   const box = target.closest(".figure-box");
   let drawn = "";
   let requests = 0;
@@ -73,7 +73,8 @@ const connect = (figure) => {
   };
   /** Put the choice into the address, unless that has edits. */
   const writeAddress = () => {
-    if (!location.hash.startsWith("#try="))
+    // A sentence that the reader typed has no address.
+    if (!location.hash.startsWith("#try=") && choice.value < choice.length)
       history.replaceState(history.state, "", `#head=${[choice.value, ...fields.map(({ value }) => value)].join(".")}`);
   };
   /** Scroll the small pictures sideways to the chosen one, if a narrow screen cuts it off. */
@@ -101,7 +102,7 @@ const connect = (figure) => {
 
   choice.onchange = onChoice;
   fields.forEach((field) => (field.oninput = onChoice));
-  figure.querySelectorAll("button").forEach((button) => {
+  /** @type {NodeListOf<HTMLButtonElement>} */ (figure.querySelectorAll("button[value]")).forEach((button) => {
     button.onclick = () => {
       const [index, ...place] = button.value.split(" ");
       choice.value = index;
@@ -113,6 +114,15 @@ const connect = (figure) => {
   target.onpointerleave = showChosen;
   target.onclick = (/** @type {PointerEvent} */ event) => choose(headAt(event));
   scrollToChosen();
+  form.sentence.value = new URLSearchParams(location.search).get("sentence") ?? form.sentence.value;
+  // The script connects the form, which the reader has then sent already.
+  form.onsubmit = (/** @type {Event} */ event) => {
+    event.preventDefault();
+    loadScript("own_sentence.js").then(
+      () => form.requestSubmit(),
+      () => (find("form output").value = "Could not fetch the script. Are you online?")
+    );
+  };
   const [, index, ...place] = ADDRESS.exec(location.hash) ?? [];
   const isSentence = [...choice.options].some((/** @type {HTMLOptionElement} */ { value }) => value === index);
   if (!isSentence || fields.some(({ max }, i) => Number(place[i]) > Number(max))) return;

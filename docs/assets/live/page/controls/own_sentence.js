@@ -1,0 +1,159 @@
+// A sentence that the reader types, read by the real model in a worker, and shown in the figure of all heads. The script
+// is loaded when the reader first asks for it.
+
+import { bars, enlargedHead, escapeText, smallLayer, smallPictures, tokensAndIds } from "../../model/drawings.js";
+import { attentionDocs, connectEach } from "../site.js";
+
+const WRITTEN_AT_ONCE = 3;
+const SHOWN_FEATURES = 3; // of a query and of a key
+
+/** @param {number[]} vector */
+const firstFeatures = (vector) => [...vector.slice(0, SHOWN_FEATURES).map((number) => number.toFixed(2)), "…"].join(" ");
+
+/** @param {HTMLFormElement} form */
+const connect = (form) => {
+  const figure = /** @type {HTMLElement} */ (form.closest(".all-heads"));
+  const tools = /** @type {HTMLElement} */ (figure.querySelector(".own-tools"));
+  /** @param {string} selector @returns {any} */
+  const find = (selector) => figure.querySelector(selector);
+  const [choice, status, progress] = ["select", ".own-sentence output", "progress"].map(find);
+  const [kinds, cutButton, restoreButton, asking, explainButton, table, temperature, writeButton, written] =
+    [".kinds", ".cut", ".restore", "select", ".explain", "table", "input", ".write", ".written"].map((selector) => find(`.own-tools ${selector}`));
+  const [layer, head] = /** @type {NodeListOf<HTMLInputElement>} */ (figure.querySelectorAll(".control > label > input[type=number]"));
+  const option = document.createElement("option");
+  /** @type {Worker | undefined} */
+  let worker;
+  /** What the figure needs of the sentence. @type {any} */
+  let own;
+  let text = "";
+  let readings = 0;
+  let toWrite = 0;
+  /** The heads that are cut, as layer * heads + head. @type {Set<number>} */
+  const cut = new Set();
+  /** The likeliest next token if none is cut. @type {[string, number]} */
+  let uncut;
+
+  /** @param {any} request */
+  const ask = (request) => {
+    setBusy(true);
+    worker ??= Object.assign(new Worker(`${attentionDocs.folder}worker.js`), {
+      onmessage: (/** @type {MessageEvent} */ { data }) => answers[/** @type {keyof typeof answers} */ (data.kind)](data),
+      onerror: () => answers.failed({ message: "The model stopped. The memory of this device may be too small." }),
+    });
+    worker.postMessage(request);
+  };
+  /** @param {boolean} isBusy */
+  const setBusy = (isBusy) =>
+    [form, tools].forEach((element) => element.querySelectorAll("button").forEach((button) => (button.disabled = isBusy)));
+  const read = () => ask({ kind: "read", folder: `${attentionDocs.folder}model/`, text, cut: [...cut] });
+  const write = () => ask({ kind: "write", temperature: temperature.valueAsNumber });
+  /** Show a head of the sentence. @param {{ layer: number, head: number }} place */
+  const show = (place) => {
+    [layer.value, head.value] = [String(place.layer), String(place.head)];
+    choice.value = option.value;
+    choice.dispatchEvent(new Event("change"));
+  };
+  const chosen = () => ({ layer: layer.valueAsNumber, head: head.valueAsNumber });
+  /** @param {{ kind: string, layer: number, head: number, score: number }} strongest */
+  const kindButton = (strongest) => {
+    const { kind, layer, head, score } = strongest;
+    const button = Object.assign(document.createElement("button"), { type: "button", textContent: `${kind}: ${layer}.${head}, ${score.toFixed(2)}` });
+    button.onclick = () => show(strongest);
+    return button;
+  };
+
+  const answers = {
+    fetched: (/** @type {any} */ { percent }) => {
+      progress.hidden = false;
+      progress.value = percent;
+      status.value = "Fetching the model.";
+    },
+    tokens: (/** @type {any} */ { tokens, ids }) => {
+      progress.hidden = true;
+      status.value = "Reading.";
+      own = { tokens, percent: [], ids: tokensAndIds(tokens, ids), enlarged: enlargedHead(tokens) };
+      find(".tokens").innerHTML = own.ids;
+      find(".small").innerHTML = smallPictures(tokens.length);
+      asking.innerHTML = tokens.map((/** @type {string} */ token, /** @type {number} */ i) => `<option value="${i}">${escapeText(token)}</option>`).join("");
+      asking.selectedIndex = tokens.length - 1;
+      table.hidden = true;
+      written.textContent = "";
+    },
+    layer: (/** @type {any} */ { layer, percent }) => {
+      own.percent[layer] = percent;
+      find(".small g g").insertAdjacentHTML("beforeend", smallLayer(percent, layer, own.tokens.length));
+    },
+    read: (/** @type {any} */ { next, strongest }) => {
+      // Another value makes the figure draw the sentence anew.
+      option.value = `own-${++readings}`;
+      option.textContent = text;
+      choice.append(option);
+      attentionDocs.sentences[option.value] = Object.assign(own, { next: bars(next), small: find(".small").innerHTML });
+      kinds.replaceChildren(...strongest.map(kindButton));
+      const [token, share] = next[0];
+      const heads = cut.size === 1 ? "this head" : `${cut.size} heads`;
+      if (!cut.size) uncut = next[0];
+      status.value = cut.size
+        ? `Without ${heads}, the likeliest next token is “${token}” with ${share.toFixed(2)}; with all heads it is “${uncut[0]}” with ${uncut[1].toFixed(2)}.`
+        : `The likeliest next token is “${token}” with ${share.toFixed(2)}.`;
+      tools.hidden = false;
+      setBusy(false);
+      show(cut.size ? chosen() : strongest[0] ?? chosen());
+    },
+    row: (/** @type {any} */ { query, keys, scores, weights }) => {
+      const divisor = Math.sqrt(query.length);
+      const heading = ["key of", `its ${query.length} features`, "query · key", `divided by ${divisor}`, "softmax"];
+      const rows = keys.map((/** @type {number[]} */ key, /** @type {number} */ i) => [
+        escapeText(own.tokens[i]),
+        firstFeatures(key),
+        ...[scores[i], scores[i] / divisor, weights[i]].map((number) => number.toFixed(4)),
+      ]);
+      /** @param {string[]} row @param {string} cell */
+      const line = (row, cell) => `<tr>${row.map((content) => `<${cell}>${content}</${cell}>`).join("")}</tr>`;
+      const caption = `Layer ${layer.value}, head ${head.value}: “${escapeText(own.tokens[asking.value])}” asks with the query ${firstFeatures(query)}`;
+      table.innerHTML = `<caption>${caption}</caption>${line(heading, "th")}${rows.map((/** @type {string[]} */ row) => line(row, "td")).join("")}`;
+      table.hidden = false;
+      setBusy(false);
+    },
+    written: (/** @type {any} */ { token, share }) => {
+      written.insertAdjacentHTML("beforeend", `<span>${escapeText(token)}<small>${share.toFixed(2)}</small></span>`);
+      if (--toWrite > 0) write();
+      else setBusy(false);
+    },
+    failed: (/** @type {any} */ { message }) => {
+      progress.hidden = true;
+      status.value = message;
+      setBusy(false);
+    },
+  };
+
+  form.onsubmit = (event) => {
+    event.preventDefault();
+    text = form.sentence.value.trim();
+    cut.clear();
+    if (text) read();
+  };
+  cutButton.onclick = () => {
+    cut.add(layer.valueAsNumber * (Number(head.max) + 1) + head.valueAsNumber);
+    read();
+  };
+  restoreButton.onclick = () => {
+    cut.clear();
+    read();
+  };
+  // A weight of the sentence opens its row.
+  find(".state").addEventListener("click", (/** @type {any} */ { target }) => {
+    const cells = target.closest(".boxes, .numbers")?.children;
+    if (!cells || choice.value !== option.value || explainButton.disabled) return;
+    // The cells before row i are 1 + 2 + … + i.
+    asking.selectedIndex = Math.floor((Math.sqrt(8 * [...cells].indexOf(target) + 1) - 1) / 2);
+    explainButton.click();
+  });
+  explainButton.onclick = () => ask({ kind: "explain", ...chosen(), row: Number(asking.value) });
+  writeButton.onclick = () => {
+    toWrite = WRITTEN_AT_ONCE;
+    write();
+  };
+};
+
+connectEach(".own-sentence", connect);

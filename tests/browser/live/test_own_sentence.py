@@ -1,0 +1,168 @@
+"""The figure of all heads reads a sentence that the reader types, here with a tiny model."""
+
+import re
+import runpy
+
+import numpy as np
+import pytest
+
+from attention_docs.model.gguf_file import read_gguf
+from attention_docs.model.sampling import next_token_probabilities
+from tests.conftest import ROOT
+from tests.model import tiny
+
+PAGE, TEXT = "course/at_full_size", "The cat sat at the cat."
+PARTS = 3
+STATUS = ".own-sentence output"
+
+
+@pytest.fixture(scope="module")
+def model_path(tmp_path_factory):
+    return tiny.write_gguf(tmp_path_factory.mktemp("own") / "tiny.gguf", tiny.WEIGHTS)
+
+
+@pytest.fixture(scope="module")
+def parts(model_path, tmp_path_factory):
+    """A folder with the parts of the tiny model."""
+    content, folder = model_path.read_bytes(), tmp_path_factory.mktemp("parts")
+    write_parts = runpy.run_path(ROOT / "scripts" / "real_model" / "parts.py")["write_parts"]
+    write_parts(content, folder, size=-(-len(content) // PARTS))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def layers(model_path):
+    """The steps of the tiny model on the text, with the model and the ids of the tokens."""
+    model, tokenizer = read_gguf(model_path)
+    ids = tokenizer.encode(TEXT)
+    return model, ids, list(model.run(ids))
+
+
+@pytest.fixture
+def own(open_page, parts):
+    """The page, with the parts of the tiny model in place of those of the site."""
+    visit = open_page(PAGE)
+    visit.context.route(
+        "**/assets/model/*",
+        lambda route: route.fulfill(path=parts / route.request.url.split("/")[-1]),
+    )
+    yield visit
+    visit.page.evaluate("caches.delete('attention-docs-model')")
+    visit.context.unroute_all()
+
+
+def read(visit, text=TEXT):
+    visit.page.get_by_label("your own sentence").fill(text)
+    visit.page.keyboard.press("Enter")
+
+
+def wait_for_status(visit, beginning):
+    visit.wait_until(f"document.querySelector('{STATUS}').value.startsWith('{beginning}')")
+    return visit.page.locator(STATUS).inner_text()
+
+
+def place(visit):
+    fields = [visit.page.get_by_label(name, exact=True) for name in ("layer", "head")]
+    return tuple(int(field.input_value()) for field in fields)
+
+
+def test_weights_and_next_tokens_are_those_of_python(own, layers):
+    model, ids, steps = layers
+    read(own)
+    status = wait_for_status(own, "The likeliest next token is")
+    probabilities = next_token_probabilities(model.compute_logits(steps[-1].hidden)[-1])
+    assert f"with {probabilities.max():.2f}" in status
+    shown_ids = own.page.locator(".all-heads > .tokens small").all_inner_texts()
+    assert [int(text) for text in shown_ids] == ids
+    shares = own.page.locator(".all-heads dd span").all_inner_texts()
+    assert shares == [f"{share:.2f}" for share in np.sort(probabilities)[:-11:-1]]
+    own.page.get_by_label("layer", exact=True).fill("1")
+    own.page.get_by_label("head", exact=True).fill("2")
+    own.wait_until("document.querySelector('.state text').textContent === 'layer 1, head 2'")
+    numbers = own.page.locator(".state:first-child .numbers text").evaluate_all(
+        "all => all.map(e => e.textContent)"
+    )
+    expected = np.rint(100 * steps[1].attention.weights[2][np.tril_indices(len(ids))])
+    assert np.abs([int(text or 0) for text in numbers] - expected).max() <= 1
+    assert own.page.locator(".small path").count() == 2 * tiny.LAYERS
+
+
+def test_a_weight_opens_its_row(own, layers):
+    _, _, steps = layers
+    read(own)
+    wait_for_status(own, "The likeliest next token is")
+    layer, head = place(own)
+    row = 5
+    own.page.locator(".state:first-child .boxes path").nth(row * (row + 1) // 2 + 2).dispatch_event(
+        "click"
+    )
+    cells = own.page.locator(".own-tools td")
+    own.wait_until(f"document.querySelectorAll('.own-tools td').length === {5 * (row + 1)}")
+    texts = cells.all_inner_texts()
+    weights = steps[layer].attention.weights[head, row, : row + 1]
+    np.testing.assert_allclose([float(text) for text in texts[4::5]], weights, atol=1e-4)
+    scores = steps[layer].attention.scaled[head, row, : row + 1]
+    np.testing.assert_allclose([float(text) for text in texts[3::5]], scores, atol=1e-3)
+
+
+def test_head_is_cut_and_restored(own, layers):
+    model, ids, _ = layers
+    read(own)
+    before = wait_for_status(own, "The likeliest next token is")
+    layer, head = place(own)
+    own.page.get_by_role("button", name="Cut this head").click()
+    status = wait_for_status(own, "Without this head")
+
+    def cut(number, outputs):
+        is_cut = (np.arange(tiny.HEADS) == head) & (number == layer)
+        return np.where(is_cut[:, None, None], 0, outputs)
+
+    probabilities = next_token_probabilities(model.logits(ids, replace_heads=cut)[-1])
+    assert f"with {probabilities.max():.2f}" in status
+    assert before.split("with ")[1] in status
+    assert place(own) == (layer, head)
+    own.page.get_by_role("button", name="Restore all heads").click()
+    assert wait_for_status(own, "The likeliest next token is") == before
+
+
+def test_three_tokens_are_written_with_their_probabilities(own):
+    read(own)
+    wait_for_status(own, "The likeliest next token is")
+    own.page.get_by_role("button", name="Write three tokens").click()
+    own.wait_until("document.querySelectorAll('.written small').length === 3")
+    for share in own.page.locator(".written small").all_inner_texts():
+        assert re.fullmatch(r"[01]\.\d\d", share)
+
+
+def test_interrupted_fetch_goes_on_where_it_was(own, parts):
+    last = f"**/*-{PARTS - 1}.bin"
+    own.context.route(last, lambda route: route.abort())
+    read(own)
+    assert "Press the button again" in wait_for_status(own, "The fetch stopped at ")
+    own.context.unroute(last)
+    own.requests.clear()
+    own.page.get_by_role("button", name="Read it with the model").click()
+    wait_for_status(own, "The likeliest next token is")
+    fetched = [url.rsplit("-", 1)[1] for url in own.requests if url.endswith(".bin")]
+    assert fetched == [f"{PARTS - 1}.bin"], "parts that were fetched are kept"
+    own.errors.clear()  # the request that this test aborted
+
+
+def test_long_text_and_missing_model_are_refused(own):
+    read(own, "a " * 41)
+    assert wait_for_status(own, "The text has ").endswith("expected 1 to 40.")
+    own.page.evaluate("caches.delete('attention-docs-model')")
+    own.page.reload()
+    own.context.unroute_all()
+    read(own)
+    wait_for_status(own, "This copy of the site does not have the model.")
+    own.errors.clear()  # the list of parts is not found
+
+
+def test_home_hands_a_sentence_to_the_page(open_page):
+    visit = open_page()
+    visit.page.get_by_label("a real model").check()
+    visit.page.get_by_label("your own sentence").fill(TEXT)
+    visit.page.keyboard.press("Enter")
+    visit.page.wait_for_url(f"**/{PAGE}/?sentence=*")
+    visit.wait_until(f"document.querySelector('.own-sentence input').value === '{TEXT}'")
