@@ -12,7 +12,7 @@ from attention_docs.lookup import StepsOf, load_results
 from attention_docs.model.record import unpack_percents
 from attention_docs.render import figures as draw
 from attention_docs.render.figures import cells, scales, svg
-from attention_docs.render.numbers import number, short_number
+from attention_docs.render.numbers import computed_span, number, short_number
 
 # The weights of a head in percent: a row for each token, with a number for each token up to it.
 Rows = Sequence[Sequence[int]]
@@ -123,9 +123,9 @@ def _chooser(sentences: Sequence[Mapping[str, Any]]) -> str:
 
 def _own_sentence() -> str:
     """Return a form for a sentence that the reader types."""
-    megabytes = round(load_results("real_model")["file"]["bytes"] / 1e6)
+    size = computed_span(number(round(load_results("real_model")["file"]["bytes"] / 1e6)))
     about = (
-        f"The first time, your browser fetches the model, {megabytes} MB, and keeps it. "
+        f"The first time, your browser fetches the model, {size} MB, and keeps it. "
         "What you type stays in your browser."
     )
     field = svg.element("input", name="sentence", required="", maxlength=300, autocomplete="off")

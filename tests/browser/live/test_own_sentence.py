@@ -1,6 +1,5 @@
 """The figure of all heads reads a sentence that the reader types, here with a tiny model."""
 
-import re
 import runpy
 
 import numpy as np
@@ -105,7 +104,7 @@ def test_a_weight_opens_its_row(own, layers):
     np.testing.assert_allclose([float(text) for text in texts[3::5]], scores, atol=1e-3)
 
 
-def test_head_is_cut_and_restored(own, layers):
+def test_head_is_cut_and_restored_and_tokens_are_written(own, layers):
     model, ids, _ = layers
     read(own)
     before = wait_for_status(own, "The likeliest next token is")
@@ -123,15 +122,8 @@ def test_head_is_cut_and_restored(own, layers):
     assert place(own) == (layer, head)
     own.page.get_by_role("button", name="Restore all heads").click()
     assert wait_for_status(own, "The likeliest next token is") == before
-
-
-def test_three_tokens_are_written_with_their_probabilities(own):
-    read(own)
-    wait_for_status(own, "The likeliest next token is")
     own.page.get_by_role("button", name="Write three tokens").click()
     own.wait_until("document.querySelectorAll('.written small').length === 3")
-    for share in own.page.locator(".written small").all_inner_texts():
-        assert re.fullmatch(r"[01]\.\d\d", share)
 
 
 def test_interrupted_fetch_goes_on_where_it_was(own, parts):

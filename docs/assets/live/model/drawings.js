@@ -7,7 +7,8 @@ const SHADES = [[0.4, 20, 49], [1, 50, 100]];
 const SIDE = 21.8;
 const GAP = 3;
 // Of the enlarged head, in pixels.
-const [CELL_WIDTH, CELL_HEIGHT, LINE, CHARACTER, LABEL_MARGIN, LABEL_GAP] = [21, 20, 16, 7, 8, 6];
+const [UPWARDS, BOX_OPACITY, LINE_OPACITY] = [-90, 0.5, 0.3]; // the first in degrees
+const [CELL_WIDTH, CELL_HEIGHT, LINE, CHARACTER, LABEL_MARGIN, LABEL_GAP, FONT_SIZE] = [21, 20, 16, 7, 8, 6, 12];
 
 /** @param {string} text */
 export const escapeText = (text) => text.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
@@ -60,17 +61,17 @@ export const enlargedHead = (tokens) => {
   /** @param {number} x @param {number} y @param {string} text @param {string} more */
   const label = (x, y, text, more = "") => `<text x="${x}" y="${y + 4}"${more}>${escapeText(text)}</text>`;
   /** @param {number} x @param {number} y @param {string} text @param {string} more */
-  const upwards = (x, y, text, more = "") => label(x, y, text, `${more} transform="rotate(-90 ${x} ${y})"`);
+  const upwards = (x, y, text, more = "") => label(x, y, text, `${more} transform="rotate(${UPWARDS} ${x} ${y})"`);
   const end = ' text-anchor="end"';
   return [
-    `<svg class="drawing" role="img" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-size="12" text-anchor="middle" fill="currentColor">`,
+    `<svg class="drawing" role="img" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-size="${FONT_SIZE}" text-anchor="middle" fill="currentColor">`,
     '<title></title><desc></desc>',
     label((left + right) / 2, LINE / 2, "", ' font-weight="bold" fill="var(--role-weights, #d6409f)"'),
     '<g class="boxes" fill="var(--fill-weights, #d6409f)">',
-    ...cells.map(([x, y]) => `<path d="M${x} ${y}h${CELL_WIDTH}v${CELL_HEIGHT}h-${CELL_WIDTH}z" fill-opacity="0.5"/>`),
+    ...cells.map(([x, y]) => `<path d="M${x} ${y}h${CELL_WIDTH}v${CELL_HEIGHT}h-${CELL_WIDTH}z" fill-opacity="${BOX_OPACITY}"/>`),
     '</g><g class="numbers">',
     ...cells.map(([x, y]) => label(x + CELL_WIDTH / 2, y + CELL_HEIGHT / 2, "")),
-    '</g><path fill="none" stroke="currentColor" stroke-opacity="0.3" d="',
+    `</g><path fill="none" stroke="currentColor" stroke-opacity="${LINE_OPACITY}" d="`,
     ...cells.map(([x, y]) => `M${x} ${y}h${CELL_WIDTH}v${CELL_HEIGHT}h-${CELL_WIDTH}z`),
     '"/>',
     ...tokens.map((token, i) => label(left - LABEL_GAP, top + CELL_HEIGHT * (i + 0.5), token, end)),

@@ -3,20 +3,11 @@
 /** @param {number[]} numbers */
 const mean = (numbers) => numbers.reduce((a, b) => a + b, 0) / numbers.length;
 
-/** Return the positions of the first tokens of the words that tokens belong to. @param {string[]} names */
-export const wordStarts = (names) => {
-  /** @type {number[]} */
-  const starts = [];
-  names.forEach((name, i) => {
-    const goesOn = i > 0 && /^\p{L}/u.test(name) && /\p{L}$/u.test(names[i - 1]);
-    starts.push(goesOn ? starts[i - 1] : i);
-  });
-  return starts;
-};
-
 /** Return pairs of positions by kind: a head is of this kind if the first gives much weight to the second. @param {string[]} texts of the tokens @param {number[]} ids @returns {Record<string, [number, number][]>} */
 const pairsByKind = (texts, ids) => {
-  const starts = wordStarts(texts);
+  /** The position of the first token of each token's word. @type {number[]} */
+  const starts = [];
+  texts.forEach((text, i) => starts.push(i && /^\p{L}/u.test(text) && /\p{L}$/u.test(texts[i - 1]) ? starts[i - 1] : i));
   /** @param {(i: number) => number} partner @returns {[number, number][]} */
   const pairs = (partner) => ids.slice(1).map((_, i) => [i + 1, partner(i + 1)]);
   return {

@@ -1,6 +1,7 @@
 // The heads of a real model: a reader chooses a sentence, a layer and a head, or a kind of head, or points at a
 // head, and sees it enlarged. Python draws everything; this script puts the weights of a head into its cells.
 
+import { rowsOf } from "../../model/drawings.js";
 import { attentionDocs, connectEach, loadScript } from "../site.js";
 
 // The sentence, the layer and the head in the fragment of a link.
@@ -10,12 +11,6 @@ const ADDRESS = /^#head=(\d+)\.(\d+)\.(\d+)$/;
 const load = async (index) => {
   if (!attentionDocs.sentences[index]) await loadScript(`heads/${index}.js`);
   return attentionDocs.sentences[index];
-};
-
-/** Return the weights of a head in percent: a row for each token, up to that token. @param {string} packed @param {number} length */
-const rowsOf = (packed, length) => {
-  const percents = [...atob(packed)].map((byte) => byte.charCodeAt(0));
-  return Array.from({ length }, (_, row) => percents.splice(0, row + 1));
 };
 
 /** Let the reader choose which head a figure enlarges. @param {HTMLElement} figure */
