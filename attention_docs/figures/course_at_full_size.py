@@ -12,7 +12,7 @@ from attention_docs.lookup import StepsOf, load_results
 from attention_docs.model.record import unpack_percents
 from attention_docs.render import figures as draw
 from attention_docs.render.figures import cells, scales, svg
-from attention_docs.render.numbers import computed_span, number, short_number
+from attention_docs.render.numbers import number, short_number
 
 # The weights of a head in percent: a row for each token, with a number for each token up to it.
 Rows = Sequence[Sequence[int]]
@@ -123,7 +123,8 @@ def _chooser(sentences: Sequence[Mapping[str, Any]]) -> str:
 
 def _own_sentence() -> str:
     """Return a form for a sentence that the reader types."""
-    size = computed_span(number(round(load_results("real_model")["file"]["bytes"] / 1e6)))
+    megabytes = number(round(load_results("real_model")["file"]["bytes"] / 1e6))
+    size = svg.element("span", megabytes, data_computed="")
     about = (
         f"The first time, your browser fetches the model, {size} MB, and keeps it. "
         "What you type stays in your browser."
@@ -131,14 +132,14 @@ def _own_sentence() -> str:
     field = svg.element("input", name="sentence", required="", maxlength=300, autocomplete="off")
     return svg.element(
         "form",
-        svg.element("label", "your own sentence", field),
+        svg.element("label", "your own text", field),
         svg.element("button", "Read it with the model"),
         svg.element("p", about),
         svg.element(
             "progress", "", max=100, hidden="", aria_label="share of the model that is fetched"
         ),
         "<output></output>",
-        class_="own-sentence control hands-on",
+        class_="own-sentence hands-on",
     )
 
 
@@ -161,7 +162,7 @@ def _own_tools() -> str:
             _button("write", "Write three tokens"),
         ),
         svg.element("div", "", class_="written", aria_live="polite"),
-        class_="own-tools control hands-on",
+        class_="own-tools hands-on",
         hidden="",
     )
 

@@ -20,7 +20,7 @@ from attention_docs.render.references import index_in_step, step_name
 REAL_NAME, REAL_LENGTH = "a real model", 6
 # The page of all heads takes the sentence from its address.
 OWN_SENTENCE_HTML = (
-    '<form class="hands-on" action="course/at_full_size/"><label>your own sentence '
+    '<form class="hands-on" action="course/at_full_size/"><label>your own text '
     '<input name="sentence" maxlength="300" required autocomplete="off"></label> '
     "<button>See its heads</button></form>"
 )

@@ -18,7 +18,7 @@ LAYERS, HEADS = len(SENTENCES[0]["percent"]), len(SENTENCES[0]["percent"][0])
 PRONOUN_HEAD, _ = heads_figure.strongest_heads()["Pronoun"]
 MIDDLE_LAYER = 16
 OTHER_HEAD = (28, 8)  # the layer and the index of a head that is not chosen at first
-STATUS = f"{FIGURE} output"
+STATUS = f"{FIGURE} > output"
 # The enlarged heads that are visible.
 ENLARGED = """
     [...document.querySelectorAll(".all-heads .state svg")].filter(svg => svg.checkVisibility()).map(svg => {
@@ -186,7 +186,7 @@ def test_link_keeps_sentence_layer_and_head(open_page):
     visit.wait_until(
         f"document.querySelector('{STATUS}').value.startsWith('Layer {MIDDLE_LAYER}, head 2')"
     )
-    assert visit.page.locator(f"{FIGURE} select").input_value() == "1"
+    assert visit.page.get_by_label("sentence").input_value() == "1"
     visit.page.locator(f"{FIGURE} input").last.fill("3")
     visit.wait_until(f"location.hash === '#head=1.{MIDDLE_LAYER}.3'")
     choose(visit, LAYERS - 1, 0)  # on a phone, its small picture is scrolled to

@@ -40,13 +40,13 @@ const nameOf = (id) => {
 /** Return the probabilities of the next token. @param {number} temperature */
 const nextProbabilities = (temperature) => softmax(model.logits(latest[model.layers - 1].hidden).map((logit) => logit / temperature));
 
-/** Read a sentence, and tell the weights of each layer as soon as they are computed. @param {{ folder: string, text: string, cut: number[] }} request */
+/** Read a sentence, and tell the weights of each layer as soon as they are computed. @param {{ folder: string, text: string, cut: { layer: number, head: number }[] }} request */
 const readSentence = async ({ folder, text, cut }) => {
   await load(folder);
   const ids = tokenizer.encode(text);
   if (!ids.length || ids.length > MAX_TOKENS) throw new Error(`The text has ${ids.length} tokens; expected 1 to ${MAX_TOKENS}.`);
   postMessage({ kind: "tokens", tokens: ids.map(nameOf), ids });
-  sentence = { length: ids.length, steps: [], cut: new Set(cut) };
+  sentence = { length: ids.length, steps: [], cut: new Set(cut.map(({ layer, head }) => layer * model.heads + head)) };
   for (const steps of model.run(ids, [], sentence.cut)) {
     postMessage({ kind: "layer", layer: sentence.steps.length, percent: packHeads(steps.weights, ids.length) });
     sentence.steps.push(steps);

@@ -7,8 +7,11 @@ import { attentionDocs, connectEach } from "../site.js";
 const WRITTEN_AT_ONCE = 3;
 const SHOWN_FEATURES = 3; // of a query and of a key
 
+/** @param {number} number @param {number} decimals */
+const digits = (number, decimals = 4) => number.toFixed(decimals).replace("-", "−");
+
 /** @param {number[]} vector */
-const firstFeatures = (vector) => [...vector.slice(0, SHOWN_FEATURES).map((number) => number.toFixed(2)), "…"].join(" ");
+const firstFeatures = (vector) => [...vector.slice(0, SHOWN_FEATURES).map((number) => digits(number, 2)), "…"].join(" ");
 
 /** @param {HTMLFormElement} form */
 const connect = (form) => {
@@ -28,8 +31,8 @@ const connect = (form) => {
   let text = "";
   let readings = 0;
   let toWrite = 0;
-  /** The heads that are cut, as layer * heads + head. @type {Set<number>} */
-  const cut = new Set();
+  /** The heads that are cut, by their names. @type {Map<string, { layer: number, head: number }>} */
+  const cut = new Map();
   /** The likeliest next token if none is cut. @type {[string, number]} */
   let uncut;
 
@@ -45,7 +48,7 @@ const connect = (form) => {
   /** @param {boolean} isBusy */
   const setBusy = (isBusy) =>
     [form, tools].forEach((element) => element.querySelectorAll("button").forEach((button) => (button.disabled = isBusy)));
-  const read = () => ask({ kind: "read", folder: `${attentionDocs.folder}model/`, text, cut: [...cut] });
+  const read = () => ask({ kind: "read", folder: `${attentionDocs.folder}model/`, text, cut: [...cut.values()] });
   const write = () => ask({ kind: "write", temperature: temperature.valueAsNumber });
   /** Show a head of the sentence. @param {{ layer: number, head: number }} place */
   const show = (place) => {
@@ -54,13 +57,14 @@ const connect = (form) => {
     choice.dispatchEvent(new Event("change"));
   };
   const chosen = () => ({ layer: layer.valueAsNumber, head: head.valueAsNumber });
-  /** @param {{ kind: string, layer: number, head: number, score: number }} strongest */
-  const kindButton = (strongest) => {
-    const { kind, layer, head, score } = strongest;
-    const button = Object.assign(document.createElement("button"), { type: "button", textContent: `${kind}: ${layer}.${head}, ${score.toFixed(2)}` });
-    button.onclick = () => show(strongest);
-    return button;
+  /** @param {{ kind: string, layer: number, head: number }} place */
+  const kindButton = (place) => {
+    const textContent = `${place.kind}: ${place.layer}.${place.head}`;
+    return Object.assign(document.createElement("button"), { type: "button", textContent, onclick: () => show(place) });
   };
+  // The head that was found on other sentences, because a single one does not show what the pronoun means.
+  const [, pronounLayer, pronounHead] = find("button[value]").value.split(" ");
+  const pronoun = { kind: "Pronoun", layer: pronounLayer, head: pronounHead };
 
   const answers = {
     fetched: (/** @type {any} */ { percent }) => {
@@ -89,7 +93,7 @@ const connect = (form) => {
       option.textContent = text;
       choice.append(option);
       attentionDocs.sentences[option.value] = Object.assign(own, { next: bars(next), small: find(".small").innerHTML });
-      kinds.replaceChildren(...strongest.map(kindButton));
+      kinds.replaceChildren(...[pronoun, ...strongest].map(kindButton));
       const [token, share] = next[0];
       const heads = cut.size === 1 ? "this head" : `${cut.size} heads`;
       if (!cut.size) uncut = next[0];
@@ -98,7 +102,7 @@ const connect = (form) => {
         : `The likeliest next token is “${token}” with ${share.toFixed(2)}.`;
       tools.hidden = false;
       setBusy(false);
-      show(cut.size ? chosen() : strongest[0] ?? chosen());
+      show(chosen());
     },
     row: (/** @type {any} */ { query, keys, scores, weights }) => {
       const divisor = Math.sqrt(query.length);
@@ -106,7 +110,7 @@ const connect = (form) => {
       const rows = keys.map((/** @type {number[]} */ key, /** @type {number} */ i) => [
         escapeText(own.tokens[i]),
         firstFeatures(key),
-        ...[scores[i], scores[i] / divisor, weights[i]].map((number) => number.toFixed(4)),
+        ...[scores[i], scores[i] / divisor, weights[i]].map((number) => digits(number)),
       ]);
       /** @param {string[]} row @param {string} cell */
       const line = (row, cell) => `<tr>${row.map((content) => `<${cell}>${content}</${cell}>`).join("")}</tr>`;
@@ -134,7 +138,7 @@ const connect = (form) => {
     if (text) read();
   };
   cutButton.onclick = () => {
-    cut.add(layer.valueAsNumber * (Number(head.max) + 1) + head.valueAsNumber);
+    cut.set(`${layer.value}.${head.value}`, chosen());
     read();
   };
   restoreButton.onclick = () => {
