@@ -7,7 +7,7 @@ from pathlib import Path
 
 from attention_docs.model.record import weights_file
 
-PART = 10_000_000  # bytes
+PART = 4_000_000  # bytes, so that little is lost if a fetch is interrupted
 
 
 def main():

@@ -187,7 +187,7 @@ def test_link_keeps_sentence_layer_and_head(open_page):
         f"document.querySelector('{STATUS}').value.startsWith('Layer {MIDDLE_LAYER}, head 2')"
     )
     assert visit.page.get_by_label("sentence").input_value() == "1"
-    visit.page.locator(f"{FIGURE} input").last.fill("3")
+    visit.page.get_by_label("head", exact=True).fill("3")
     visit.wait_until(f"location.hash === '#head=1.{MIDDLE_LAYER}.3'")
     choose(visit, LAYERS - 1, 0)  # on a phone, its small picture is scrolled to
     visit.wait_until(

@@ -9,7 +9,7 @@ export const fetchParts = async (folder, onProgress) => {
   // Without a secure connection, or if the reader forbids it, nothing can be kept.
   const cache = await globalThis.caches?.open(CACHE).catch(() => null);
   const manifestUrl = `${folder}parts.json`;
-  const manifest = await fetch(manifestUrl).catch(() => cache?.match(manifestUrl));
+  const manifest = (await fetch(manifestUrl).catch(() => null)) ?? (await cache?.match(manifestUrl));
   if (!manifest) throw new Error("The model could not be fetched. Are you online?");
   if (!manifest.ok) throw new Error("This copy of the site does not have the model.");
   await cache?.put(manifestUrl, manifest.clone()).catch(() => {});
@@ -18,37 +18,19 @@ export const fetchParts = async (folder, onProgress) => {
   let position = 0;
   for (const part of parts) {
     const url = folder + part.name;
-    const kept = await cache?.match(url);
-    const response = kept ?? (await fetch(url).catch(() => null));
-    if (!response?.ok) throw interrupted(position, bytes);
-    const copy = kept ? null : response.clone();
-    const end = position + part.bytes;
-    for await (const chunk of chunksOf(response)) {
-      if (position + chunk.length > end) break;
-      file.set(chunk, position);
-      position += chunk.length;
-      onProgress(position, bytes);
-    }
-    if (position !== end) {
+    const response = (await cache?.match(url)) ?? (await keep(url, cache)) ?? (await fetch(url).catch(() => null));
+    const content = response?.ok ? await response.arrayBuffer().catch(() => null) : null;
+    if (content?.byteLength !== part.bytes) {
       await cache?.delete(url);
-      throw interrupted(end - part.bytes, bytes);
+      const percent = Math.round((100 * position) / bytes);
+      throw new Error(`The fetch stopped at ${percent} %. Press the button again to go on from there.`);
     }
-    // If there is no room, the next visit fetches the part again.
-    if (copy) await cache?.put(url, copy).catch(() => {});
+    file.set(new Uint8Array(content), position);
+    position += part.bytes;
+    onProgress(position, bytes);
   }
   return file;
 };
 
-/** @param {number} fetched @param {number} total */
-const interrupted = (fetched, total) =>
-  new Error(`The fetch stopped at ${Math.round((100 * fetched) / total)} %. Press the button again to go on from there.`);
-
-/** @param {Response} response @returns {AsyncGenerator<Uint8Array>} */
-async function* chunksOf(response) {
-  const reader = response.body?.getReader();
-  for (;;) {
-    const { value } = (await reader?.read().catch(() => null)) ?? {};
-    if (!value) return;
-    yield value;
-  }
-}
+/** Fetch into the cache, and read from there, because what is fetched into the memory would stay there; null if there is no room. @param {string} url @param {Cache | null | undefined} cache */
+const keep = (url, cache) => cache?.add(url).then(() => cache.match(url), () => null);
