@@ -20,8 +20,8 @@ from attention_docs.render.references import index_in_step, step_name
 REAL_NAME, REAL_LENGTH = "a real model", 6
 # The page of all heads takes the sentence from its address.
 OWN_SENTENCE_HTML = (
-    '<form class="hands-on" action="course/at_full_size/"><label>your own text '
-    '<input name="sentence" maxlength="300" required autocomplete="off"></label> '
+    '<form class="hands-on" action="course/at_full_size/"><input name="sentence" maxlength="300" '
+    'required autocomplete="off" aria-label="your own text" placeholder="Your own text">'
     "<button>See its heads</button></form>"
 )
 # The verbs of the two nouns, which are drawn as bars.

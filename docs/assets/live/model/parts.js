@@ -14,7 +14,7 @@ export const fetchParts = async (folder, onProgress) => {
   if (!manifest.ok) throw new Error("This copy of the site does not have the model.");
   await cache?.put(manifestUrl, manifest.clone()).catch(() => {});
   const { bytes, parts } = /** @type {Manifest} */ (await manifest.json());
-  const file = new Uint8Array(bytes);
+  const file = allocate(bytes);
   let position = 0;
   for (const part of parts) {
     const url = folder + part.name;
@@ -30,6 +30,15 @@ export const fetchParts = async (folder, onProgress) => {
     onProgress(position, bytes);
   }
   return file;
+};
+
+/** @param {number} bytes */
+const allocate = (bytes) => {
+  try {
+    return new Uint8Array(bytes);
+  } catch {
+    throw new Error("The memory of this device is too small for the model.");
+  }
 };
 
 /** Fetch into the cache, and read from there, because what is fetched into the memory would stay there; null if there is no room. @param {string} url @param {Cache | null | undefined} cache */
