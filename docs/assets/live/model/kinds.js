@@ -1,8 +1,5 @@
 // What heads do, as in attention_docs/model/heads.py.
 
-/** @param {number[]} numbers */
-const mean = (numbers) => numbers.reduce((a, b) => a + b, 0) / numbers.length;
-
 /** Return pairs of positions by kind: a head is of this kind if the first gives much weight to the second. @param {string[]} texts of the tokens @param {number[]} ids @returns {Record<string, [number, number][]>} */
 const pairsByKind = (texts, ids) => {
   /** The position of the first token of each token's word. @type {number[]} */
@@ -27,7 +24,8 @@ export const strongestByKind = (layers, heads, texts, ids) => {
     let best = { kind, layer: 0, head: 0, score: -1 };
     layers.forEach((weights, layer) => {
       for (let head = 0; head < heads; head++) {
-        const score = mean(pairs.map(([i, j]) => weights[(head * ids.length + i) * ids.length + j]));
+        const total = pairs.reduce((sum, [i, j]) => sum + weights[(head * ids.length + i) * ids.length + j], 0);
+        const score = total / pairs.length;
         if (score > best.score) best = { kind, layer, head, score };
       }
     });

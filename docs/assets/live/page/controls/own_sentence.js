@@ -29,7 +29,6 @@ const connect = (form) => {
   /** What the figure needs of the sentence. @type {any} */
   let own;
   let text = "";
-  let readings = 0;
   let toWrite = 0;
   /** The heads that are cut, by their names. @type {Map<string, { layer: number, head: number }>} */
   const cut = new Map();
@@ -89,7 +88,7 @@ const connect = (form) => {
     },
     read: (/** @type {any} */ { next, strongest }) => {
       // Another value makes the figure draw the sentence anew.
-      option.value = `own-${++readings}`;
+      option.value = `own-${Date.now()}`;
       option.textContent = text;
       choice.append(option);
       attentionDocs.sentences[option.value] = Object.assign(own, { next: bars(next), small: find(".small").innerHTML });
