@@ -102,7 +102,7 @@
       const figure = find(".all-heads");
       if (!figure) return;
       await waitUntil("a prepared figure", () => "ready" in figure.dataset);
-      const shown = () => ["output", ".state", ".small"].map((part) => figure.querySelector(part).innerHTML);
+      const shown = () => [":scope > output", ".state", ".small"].map((part) => figure.querySelector(part).innerHTML);
       const before = shown();
       const select = figure.querySelector("select");
       select.selectedIndex = 1;

@@ -40,7 +40,7 @@ const connect = (form) => {
     setBusy(true);
     worker ??= Object.assign(new Worker(`${attentionDocs.folder}worker.js`), {
       onmessage: (/** @type {MessageEvent} */ { data }) => answers[/** @type {keyof typeof answers} */ (data.kind)](data),
-      onerror: () => answers.failed({ message: "The model stopped. The memory of this device may be too small." }),
+      onerror: () => answers.failed({ message: "The model stopped. Are you online, and is there enough memory?" }),
     });
     worker.postMessage(request);
   };
