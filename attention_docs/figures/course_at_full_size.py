@@ -52,13 +52,13 @@ def real_heads(steps_of: StepsOf) -> draw.Html:
     content = [
         _chooser(sentences),
         _own_sentence(),
+        _own_tools(),
         svg.element("div", tokens_and_ids(sentences[0]), class_="tokens"),
         svg.element("div", draw.figure(_overview(sentences[0]), name), class_="figure-box"),
         svg.element("output", summary_of_head(sentences[0], *pronoun_head)),
         svg.element("div", *enlarged_heads, class_="figure-box panels"),
         svg.element("p", "The next token"),
         svg.element("dl", bars_of_next_tokens(sentences[0])),
-        _own_tools(),
     ]
     return draw.Html(
         svg.element("div", *content, class_="all-heads", role="group", aria_label=name)
@@ -145,7 +145,9 @@ def _own_sentence() -> str:
 
 def _own_tools() -> str:
     """Return what can be done with the reader's sentence, hidden until the model has read it."""
-    temperature = svg.element("input", type="number", min=0.1, max=2, step=0.1, value=1)
+    temperature = svg.element(
+        "input", type="number", min=0.1, max=2, step=0.1, value=1, required=""
+    )
     return svg.element(
         "div",
         svg.element("div", "", class_="kinds", role="group", aria_label="strongest heads"),
@@ -159,7 +161,7 @@ def _own_tools() -> str:
         svg.element(
             "div",
             svg.element("label", "temperature", temperature),
-            _button("write", "Write three tokens"),
+            _button("write", "Write three more tokens"),
         ),
         svg.element("div", "", class_="written", aria_live="polite"),
         class_="own-tools hands-on",

@@ -22,7 +22,7 @@ REAL_NAME, REAL_LENGTH = "a real model", 6
 OWN_SENTENCE_HTML = (
     '<form class="hands-on" action="course/at_full_size/"><input name="sentence" maxlength="300" '
     'required autocomplete="off" aria-label="your own text" placeholder="Your own text">'
-    "<button>See its heads</button></form>"
+    "<button>To the model</button></form>"
 )
 # The verbs of the two nouns, which are drawn as bars.
 VERBS = ("fly", "sail")

@@ -6,8 +6,7 @@ import { Llama, softmax } from "./llama.js";
 import { fetchParts } from "./parts.js";
 import { Tokenizer } from "./tokenizer.js";
 
-const MAX_TOKENS = 40;
-const NEXT_TOKENS = 10;
+const [MAX_TOKENS, NEXT_TOKENS] = [40, 10];
 
 /** @type {Llama} */
 let model;
@@ -44,7 +43,7 @@ const nextProbabilities = (temperature) => softmax(model.logits(latest[model.lay
 const readSentence = async ({ folder, text, cut }) => {
   await load(folder);
   const ids = tokenizer.encode(text);
-  if (!ids.length || ids.length > MAX_TOKENS) throw new Error(`The text has ${ids.length} tokens; expected 1 to ${MAX_TOKENS}.`);
+  if (!ids.length || ids.length > MAX_TOKENS) throw new Error(`The text has ${ids.length} tokens, and at most ${MAX_TOKENS} are read here. Please shorten it.`);
   postMessage({ kind: "tokens", tokens: ids.map(nameOf), ids });
   sentence = { length: ids.length, steps: [], cut: new Set(cut.map(({ layer, head }) => layer * model.heads + head)) };
   for (const steps of model.run(ids, [], sentence.cut)) {

@@ -5,7 +5,7 @@ import { bars, enlargedHead, escapeText, smallLayer, smallPictures, tokensAndIds
 import { attentionDocs, connectEach } from "../site.js";
 
 const WRITTEN_AT_ONCE = 3;
-const SHOWN_FEATURES = 3; // of a query and of a key
+const SHOWN_FEATURES = 2; // of a query and of a key
 
 /** @param {number} number @param {number} decimals */
 const digits = (number, decimals = 4) => number.toFixed(decimals).replace("-", "−");
@@ -58,7 +58,7 @@ const connect = (form) => {
   const chosen = () => ({ layer: layer.valueAsNumber, head: head.valueAsNumber });
   /** @param {{ kind: string, layer: number, head: number }} place */
   const kindButton = (place) => {
-    const textContent = `${place.kind}: ${place.layer}.${place.head}`;
+    const textContent = `${place.kind}: layer ${place.layer}, head ${place.head}`;
     return Object.assign(document.createElement("button"), { type: "button", textContent, onclick: () => show(place) });
   };
   // The head that was found on other sentences, because a single one does not show what the pronoun means.
@@ -94,18 +94,17 @@ const connect = (form) => {
       attentionDocs.sentences[option.value] = Object.assign(own, { next: bars(next), small: find(".small").innerHTML });
       kinds.replaceChildren(...[pronoun, ...strongest].map(kindButton));
       const [token, share] = next[0];
-      const heads = cut.size === 1 ? "this head" : `${cut.size} heads`;
+      const heads = [...cut.keys()].join(", ");
       if (!cut.size) uncut = next[0];
       status.value = cut.size
-        ? `Without ${heads}, the likeliest next token is “${token}” with ${share.toFixed(2)}; with all heads it is “${uncut[0]}” with ${uncut[1].toFixed(2)}.`
+        ? `Without head ${heads}, the likeliest next token is “${token}” with ${share.toFixed(2)}; with all heads it is “${uncut[0]}” with ${uncut[1].toFixed(2)}.`
         : `The likeliest next token is “${token}” with ${share.toFixed(2)}.`;
-      tools.hidden = false;
       setBusy(false);
       show(chosen());
     },
     row: (/** @type {any} */ { query, keys, scores, weights }) => {
       const divisor = Math.sqrt(query.length);
-      const heading = ["key of", `its ${query.length} features`, "query · key", `divided by ${divisor}`, "softmax"];
+      const heading = ["key of", `its ${query.length} features`, "query · key", `divided by √${query.length} = ${divisor}`, "softmax"];
       const rows = keys.map((/** @type {number[]} */ key, /** @type {number} */ i) => [
         escapeText(own.tokens[i]),
         firstFeatures(key),
@@ -130,6 +129,8 @@ const connect = (form) => {
     },
   };
 
+  choice.addEventListener("change", () => (tools.hidden = choice.value !== option.value));
+  attentionDocs.onArrival(() => form.isConnected || worker?.terminate());
   form.onsubmit = (event) => {
     event.preventDefault();
     text = form.sentence.value.trim();
@@ -155,7 +156,7 @@ const connect = (form) => {
   explainButton.onclick = () => ask({ kind: "explain", ...chosen(), row: Number(asking.value) });
   writeButton.onclick = () => {
     toWrite = WRITTEN_AT_ONCE;
-    write();
+    if (temperature.reportValidity()) write();
   };
 };
 
