@@ -13,6 +13,7 @@ from tests.model import tiny
 PAGE, TEXT = "course/at_full_size", "The cat sat at the cat."
 PARTS = 3
 STATUS = ".own-sentence output"
+LAYER, HEAD = 1, 2  # the head that is shown
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +46,8 @@ def own(open_page, parts):
         "**/assets/model/*",
         lambda route: route.fulfill(path=parts / route.request.url.split("/")[-1]),
     )
-    for name in ("layer", "head"):  # of which the tiny model has few
-        visit.page.get_by_label(name, exact=True).fill("1")
+    for name, value in (("layer", LAYER), ("head", HEAD)):
+        visit.page.get_by_label(name, exact=True).fill(str(value))
     yield visit
     visit.page.evaluate("caches.delete('attention-docs-model')")
     visit.context.unroute_all()
@@ -62,11 +63,6 @@ def wait_for_status(visit, beginning):
     return visit.page.locator(STATUS).inner_text()
 
 
-def place(visit):
-    fields = [visit.page.get_by_label(name, exact=True) for name in ("layer", "head")]
-    return tuple(int(field.input_value()) for field in fields)
-
-
 def test_weights_and_next_tokens_are_those_of_python(own, layers):
     model, ids, steps = layers
     read(own)
@@ -77,13 +73,11 @@ def test_weights_and_next_tokens_are_those_of_python(own, layers):
     assert [int(text) for text in shown_ids] == ids
     shares = own.page.locator(".all-heads dd span").all_inner_texts()
     assert shares == [f"{share:.2f}" for share in np.sort(probabilities)[:-11:-1]]
-    own.page.get_by_label("layer", exact=True).fill("1")
-    own.page.get_by_label("head", exact=True).fill("2")
     own.wait_until("document.querySelector('.state text').textContent === 'layer 1, head 2'")
     numbers = own.page.locator(".state:first-child .numbers text").evaluate_all(
         "all => all.map(e => e.textContent)"
     )
-    expected = np.rint(100 * steps[1].attention.weights[2][np.tril_indices(len(ids))])
+    expected = np.rint(100 * steps[LAYER].attention.weights[HEAD][np.tril_indices(len(ids))])
     assert np.abs([int(text or 0) for text in numbers] - expected).max() <= 1
     assert own.page.locator(".small path").count() == 2 * tiny.LAYERS
 
@@ -92,7 +86,6 @@ def test_a_weight_opens_its_row(own, layers):
     _, _, steps = layers
     read(own)
     wait_for_status(own, "The likeliest next token is")
-    layer, head = place(own)
     row = 5
     own.page.locator(".state:first-child .boxes path").nth(row * (row + 1) // 2 + 2).dispatch_event(
         "click"
@@ -100,9 +93,9 @@ def test_a_weight_opens_its_row(own, layers):
     cells = own.page.locator(".own-tools td")
     own.wait_until(f"document.querySelectorAll('.own-tools td').length === {5 * (row + 1)}")
     texts = cells.all_inner_texts()
-    weights = steps[layer].attention.weights[head, row, : row + 1]
+    weights = steps[LAYER].attention.weights[HEAD, row, : row + 1]
     np.testing.assert_allclose([float(text) for text in texts[4::5]], weights, atol=1e-4)
-    scores = steps[layer].attention.scaled[head, row, : row + 1]
+    scores = steps[LAYER].attention.scaled[HEAD, row, : row + 1]
     np.testing.assert_allclose(
         [float(text.replace("−", "-")) for text in texts[3::5]], scores, atol=1e-3
     )
@@ -112,18 +105,16 @@ def test_head_is_cut_and_restored_and_tokens_are_written(own, layers):
     model, ids, _ = layers
     read(own)
     before = wait_for_status(own, "The likeliest next token is")
-    layer, head = place(own)
     own.page.get_by_role("button", name="Cut this head").click()
-    status = wait_for_status(own, f"Without head {layer}.{head}")
+    status = wait_for_status(own, f"Without head {LAYER}.{HEAD}")
 
     def cut(number, outputs):
-        is_cut = (np.arange(tiny.HEADS) == head) & (number == layer)
+        is_cut = (np.arange(tiny.HEADS) == HEAD) & (number == LAYER)
         return np.where(is_cut[:, None, None], 0, outputs)
 
     probabilities = next_token_probabilities(model.logits(ids, replace_heads=cut)[-1])
     assert f"with {probabilities.max():.2f}" in status
     assert before.split("with ")[1] in status
-    assert place(own) == (layer, head)
     own.page.get_by_role("button", name="Restore all heads").click()
     assert wait_for_status(own, "The likeliest next token is") == before
     own.page.get_by_role("button", name="Write three more tokens").click()
