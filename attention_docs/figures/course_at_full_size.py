@@ -161,7 +161,7 @@ def _own_tools() -> str:
         svg.element(
             "div",
             svg.element("label", "temperature", temperature),
-            _button("write", "Write three more tokens"),
+            _button("write", "Write three more tokens, by chance"),
         ),
         svg.element("div", "", class_="written", aria_live="polite"),
         class_="own-tools hands-on",

@@ -66,9 +66,9 @@ def wait_for_status(visit, beginning):
 def test_weights_and_next_tokens_are_those_of_python(own, layers):
     model, ids, steps = layers
     read(own)
-    status = wait_for_status(own, "The likeliest next token is")
+    status = wait_for_status(own, "The likeliest next tokens")
     probabilities = next_token_probabilities(model.compute_logits(steps[-1].hidden)[-1])
-    assert f"with {probabilities.max():.2f}" in status
+    assert f"” {probabilities.max():.2f}" in status
     shown_ids = own.page.locator(".all-heads > .tokens small").all_inner_texts()
     assert [int(text) for text in shown_ids] == ids
     shares = own.page.locator(".all-heads dd span").all_inner_texts()
@@ -85,7 +85,7 @@ def test_weights_and_next_tokens_are_those_of_python(own, layers):
 def test_a_weight_opens_its_row(own, layers):
     _, _, steps = layers
     read(own)
-    wait_for_status(own, "The likeliest next token is")
+    wait_for_status(own, "The likeliest next tokens")
     row = 5
     own.page.locator(".state:first-child .boxes path").nth(row * (row + 1) // 2 + 2).dispatch_event(
         "click"
@@ -104,20 +104,23 @@ def test_a_weight_opens_its_row(own, layers):
 def test_head_is_cut_and_restored_and_tokens_are_written(own, layers):
     model, ids, _ = layers
     read(own)
-    before = wait_for_status(own, "The likeliest next token is")
+    before = wait_for_status(own, "The likeliest next tokens")
     own.page.get_by_role("button", name="Cut this head").click()
-    status = wait_for_status(own, f"Without head {LAYER}.{HEAD}")
+    own.wait_until(
+        f"document.querySelector('{STATUS}').value.includes('layer {LAYER}, head {HEAD}')"
+    )
+    status = own.page.locator(STATUS).inner_text()
 
     def cut(number, outputs):
         is_cut = (np.arange(tiny.HEADS) == HEAD) & (number == LAYER)
         return np.where(is_cut[:, None, None], 0, outputs)
 
     probabilities = next_token_probabilities(model.logits(ids, replace_heads=cut)[-1])
-    assert f"with {probabilities.max():.2f}" in status
-    assert before.split("with ")[1] in status
+    assert f"” {probabilities.max():.2f}" in status
+    assert before.removeprefix("The likeliest next tokens: ") in status
     own.page.get_by_role("button", name="Restore all heads").click()
-    assert wait_for_status(own, "The likeliest next token is") == before
-    own.page.get_by_role("button", name="Write three more tokens").click()
+    own.wait_until(f"document.querySelector('{STATUS}').value === '{before}'")
+    own.page.get_by_role("button", name="Write three more tokens, by chance").click()
     own.wait_until("document.querySelectorAll('.written small').length === 3")
 
 
@@ -129,7 +132,7 @@ def test_interrupted_fetch_goes_on_where_it_was(own, parts):
     own.context.unroute(last)
     own.requests.clear()
     own.page.get_by_role("button", name="Read it with the model").click()
-    wait_for_status(own, "The likeliest next token is")
+    wait_for_status(own, "The likeliest next tokens")
     fetched = [url.rsplit("-", 1)[1] for url in own.requests if url.endswith(".bin")]
     assert fetched == [f"{PARTS - 1}.bin"], "parts that were fetched are kept"
     own.errors.clear()  # the request that this test aborted

@@ -110,7 +110,7 @@ const connect = (figure) => {
   target.onclick = (/** @type {PointerEvent} */ event) => choose(headAt(event));
   scrollToChosen();
   form.sentence.value = new URLSearchParams(location.search).get("sentence") ?? form.sentence.value;
-  if (form.sentence.value) form.scrollIntoView({ block: "center" });
+  if (form.sentence.value) find("form output").value = "Press the button, and the model reads this text.";
   // The script connects the form, which the reader has then sent already.
   form.onsubmit = (/** @type {Event} */ event) => {
     event.preventDefault();

@@ -6,6 +6,7 @@ import { attentionDocs, connectEach } from "../site.js";
 
 const WRITTEN_AT_ONCE = 3;
 const SHOWN_FEATURES = 2; // of a query and of a key
+const LISTED = 3; // of the likeliest next tokens
 
 /** @param {number} number @param {number} decimals */
 const digits = (number, decimals = 4) => number.toFixed(decimals).replace("-", "−");
@@ -32,8 +33,8 @@ const connect = (form) => {
   let toWrite = 0;
   /** The heads that are cut, by their names. @type {Map<string, { layer: number, head: number }>} */
   const cut = new Map();
-  /** The likeliest next token if none is cut. @type {[string, number]} */
-  let uncut;
+  /** The likeliest next tokens if none is cut. */
+  let uncut = "";
 
   /** @param {any} request */
   const ask = (request) => {
@@ -92,13 +93,11 @@ const connect = (form) => {
       option.textContent = text;
       choice.append(option);
       attentionDocs.sentences[option.value] = Object.assign(own, { next: bars(next), small: find(".small").innerHTML });
-      kinds.replaceChildren(...[pronoun, ...strongest].map(kindButton));
-      const [token, share] = next[0];
-      const heads = [...cut.keys()].join(", ");
-      if (!cut.size) uncut = next[0];
-      status.value = cut.size
-        ? `Without head ${heads}, the likeliest next token is “${token}” with ${share.toFixed(2)}; with all heads it is “${uncut[0]}” with ${uncut[1].toFixed(2)}.`
-        : `The likeliest next token is “${token}” with ${share.toFixed(2)}.`;
+      kinds.replaceChildren("on your text", ...[pronoun, ...strongest].map(kindButton));
+      const likeliest = next.slice(0, LISTED).map((/** @type {[string, number]} */ [token, share]) => `“${token}” ${share.toFixed(2)}`).join(", ");
+      if (!cut.size) uncut = likeliest;
+      const before = cut.size ? ` Without ${[...cut.keys()].join(" and ")}; with all heads: ${uncut}.` : "";
+      status.value = `The likeliest next tokens: ${likeliest}.${before}`;
       setBusy(false);
       show(chosen());
     },
@@ -129,7 +128,10 @@ const connect = (form) => {
     },
   };
 
-  choice.addEventListener("change", () => (tools.hidden = choice.value !== option.value));
+  choice.addEventListener("change", () => {
+    tools.hidden = choice.value !== option.value;
+    if (tools.hidden) status.value = "";
+  });
   attentionDocs.onArrival(() => form.isConnected || worker?.terminate());
   form.onsubmit = (event) => {
     event.preventDefault();
@@ -138,7 +140,7 @@ const connect = (form) => {
     if (text) read();
   };
   cutButton.onclick = () => {
-    cut.set(`${layer.value}.${head.value}`, chosen());
+    cut.set(`layer ${layer.value}, head ${head.value}`, chosen());
     read();
   };
   restoreButton.onclick = () => {
