@@ -31,8 +31,7 @@ def write_parts(content, folder, size=PART):
         (folder / name).write_bytes(part)
         parts.append({"name": name, "bytes": len(part)})
     # The list comes last, so a site that has it has all parts.
-    text = json.dumps({"bytes": len(content), "parts": parts})
-    (folder / "parts.json").write_text(text, encoding="utf-8")
+    (folder / "parts.json").write_text(json.dumps({"bytes": len(content), "parts": parts}), "utf-8")
 
 
 if __name__ == "__main__":

@@ -41,7 +41,10 @@ const connect = (form) => {
     setBusy(true);
     worker ??= Object.assign(new Worker(`${attentionDocs.folder}worker.js`), {
       onmessage: (/** @type {MessageEvent} */ { data }) => answers[/** @type {keyof typeof answers} */ (data.kind)](data),
-      onerror: () => answers.failed({ message: "The model stopped. Are you online, and is there enough memory?" }),
+      onerror: () => {
+        worker = undefined; // the next press starts another
+        answers.failed({ message: "The model stopped. Are you online, and is there enough memory?" });
+      },
     });
     worker.postMessage(request);
   };
@@ -96,8 +99,7 @@ const connect = (form) => {
       kinds.replaceChildren("on your text", ...[pronoun, ...strongest].map(kindButton));
       const likeliest = next.slice(0, LISTED).map((/** @type {[string, number]} */ [token, share]) => `“${token}” ${share.toFixed(2)}`).join(", ");
       if (!cut.size) uncut = likeliest;
-      const before = cut.size ? ` Without ${[...cut.keys()].join(" and ")}; with all heads: ${uncut}.` : "";
-      status.value = `The likeliest next tokens: ${likeliest}.${before}`;
+      status.value = `The likeliest next tokens: ${likeliest}.${cut.size ? ` Without ${[...cut.keys()].join(" and ")}; with all heads: ${uncut}.` : ""}`;
       setBusy(false);
       show(chosen());
     },
