@@ -91,15 +91,15 @@ const connect = (form) => {
       find(".small g g").insertAdjacentHTML("beforeend", smallLayer(percent, layer, own.tokens.length));
     },
     read: (/** @type {any} */ { next, strongest }) => {
-      // Another value makes the figure draw the sentence anew.
-      option.value = `own-${Date.now()}`;
+      option.value = `own-${Date.now()}`; // another value makes the figure draw the sentence anew
       option.textContent = text;
       choice.append(option);
       attentionDocs.sentences[option.value] = Object.assign(own, { next: bars(next), small: find(".small").innerHTML });
       kinds.replaceChildren("on your text", ...[pronoun, ...strongest].map(kindButton));
       const likeliest = next.slice(0, LISTED).map((/** @type {[string, number]} */ [token, share]) => `“${token}” ${share.toFixed(2)}`).join(", ");
-      if (!cut.size) uncut = likeliest;
-      status.value = `The likeliest next tokens: ${likeliest}.${cut.size ? ` Without ${[...cut.keys()].join(" and ")}; with all heads: ${uncut}.` : ""}`;
+      const names = [...cut.keys()].join(" and ");
+      if (!names) uncut = likeliest;
+      status.value = names ? `Without ${names}: ${likeliest}. With all heads: ${uncut}.` : `The likeliest next tokens: ${likeliest}.`;
       setBusy(false);
       show(chosen());
     },
