@@ -50,15 +50,18 @@ def real_heads(steps_of: StepsOf) -> draw.Html:
         enlarged_heads.append(svg.element("div", svg.element("p", kind), drawing, class_="state"))
     pronoun_head, _ = strongest_heads()["Pronoun"]
     content = [
-        _chooser(sentences),
+        _sentence_chooser(sentences),
         _own_sentence(),
-        _own_tools(),
+        _head_chooser(sentences[0]),
         svg.element("div", tokens_and_ids(sentences[0]), class_="tokens"),
         svg.element("div", draw.figure(_overview(sentences[0]), name), class_="figure-box"),
         svg.element("output", summary_of_head(sentences[0], *pronoun_head)),
+        _cutting_tool(),
         svg.element("div", *enlarged_heads, class_="figure-box panels"),
+        _weight_tool(),
         svg.element("p", "The next token"),
         svg.element("dl", bars_of_next_tokens(sentences[0])),
+        _writing_tool(),
     ]
     return draw.Html(
         svg.element("div", *content, class_="all-heads", role="group", aria_label=name)
@@ -98,24 +101,29 @@ def rows_of(sentence: Mapping[str, Any], layer: int, head: int) -> Rows:
     return unpack_percents(sentence["percent"][layer][head])
 
 
-def _chooser(sentences: Sequence[Mapping[str, Any]]) -> str:
-    """Return fields for a sentence, a layer and a head, and a button for each kind of head."""
-    layers = sentences[0]["percent"]
-    (layer, head), _ = strongest_heads()["Pronoun"]
+def _sentence_chooser(sentences: Sequence[Mapping[str, Any]]) -> str:
     options = [
         svg.element("option", svg.text_node(sentence["text"]), value=index)
         for index, sentence in enumerate(sentences)
     ]
+    field = svg.element("select", *options, autocomplete="off")
+    return svg.element("div", svg.element("label", "sentence", field), class_="control hands-on")
+
+
+def _head_chooser(sentence: Mapping[str, Any]) -> str:
+    """Return fields for a layer and a head, and a button for each kind of head."""
+    layers = sentence["percent"]
+    (layer, head), _ = strongest_heads()["Pronoun"]
     buttons = [
         svg.element("button", name, type="button", value=f"{index} {layer_of_kind} {head_of_kind}")
         for name, ((layer_of_kind, head_of_kind), index) in strongest_heads().items()
     ]
     return svg.element(
         "div",
-        svg.element("label", "sentence", svg.element("select", *options, autocomplete="off")),
         _number_field("layer", len(layers), layer),
         _number_field("head", len(layers[0]), head),
         svg.element("div", "kinds", *buttons, role="group", aria_label="kinds"),
+        _own_tool("", role="group", aria_label="the strongest heads on your text"),
         svg.element("p", "Or point at a square below. A click keeps its head."),
         class_="control hands-on",
     )
@@ -143,29 +151,32 @@ def _own_sentence() -> str:
     )
 
 
-def _own_tools() -> str:
+def _own_tool(*content: str, **attributes: object) -> str:
     """Return what can be done with the reader's sentence, hidden until the model has read it."""
-    temperature = svg.element(
-        "input", type="number", min=0.1, max=2, step=0.1, value=1, required=""
+    return svg.element("div", *content, class_="own-tool hands-on", hidden="", **attributes)
+
+
+def _cutting_tool() -> str:
+    cut, restore = _button("cut", "Cut this head"), _button("restore", "Restore all heads")
+    return _own_tool(cut, restore, "<output></output>")
+
+
+def _weight_tool() -> str:
+    """Return a field for each of two tokens, and room for how a weight between them is computed."""
+    return _own_tool(
+        "<label>weight from<select></select></label><label>to<select></select></label>",
+        _button("compute", "Compute it"),
+        svg.element("div", "", class_="steps", aria_live="polite"),
     )
-    return svg.element(
-        "div",
-        svg.element("div", "", class_="kinds", role="group", aria_label="strongest heads"),
-        svg.element(
-            "div", _button("cut", "Cut this head"), _button("restore", "Restore all heads")
-        ),
-        svg.element(
-            "div", "<label>row of<select></select></label>", _button("explain", "Compute this row")
-        ),
-        svg.element("table", "", hidden=""),
-        svg.element(
-            "div",
-            svg.element("label", "temperature", temperature),
-            _button("write", "Write three more tokens, by chance"),
-        ),
+
+
+def _writing_tool() -> str:
+    limits = {"min": 0.1, "max": 2, "step": 0.1, "value": 1, "required": ""}
+    temperature = svg.element("input", type="number", **limits)
+    return _own_tool(
+        svg.element("label", "temperature", temperature),
+        _button("write", "Write three more tokens, by chance"),
         svg.element("div", "", class_="written", aria_live="polite"),
-        class_="own-tools hands-on",
-        hidden="",
     )
 
 

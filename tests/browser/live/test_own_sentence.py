@@ -13,6 +13,12 @@ from tests.model import tiny
 PAGE, TEXT = "course/at_full_size", "The cat sat at the cat."
 PARTS = 3
 STATUS = ".own-sentence output"
+# Resolves when the page and all it needs are kept.
+WAIT_UNTIL_KEPT = """
+    (async () => {
+        while (!await caches.match(location.href)) await new Promise(done => setTimeout(done, 50));
+    })()
+"""
 LAYER, HEAD = 1, 2  # the head that is shown
 
 
@@ -49,8 +55,11 @@ def own(open_page, parts):
     for name, value in (("layer", LAYER), ("head", HEAD)):
         visit.page.get_by_label(name, exact=True).fill(str(value))
     yield visit
-    visit.page.evaluate("caches.delete('attention-docs-model')")
+    origin = {"origin": visit.page.url, "storageTypes": "all"}
+    visit.page.goto("about:blank")  # ends what the page still keeps
+    visit.context.new_cdp_session(visit.page).send("Storage.clearDataForOrigin", origin)
     visit.context.unroute_all()
+    visit.context.set_offline(False)
 
 
 def read(visit, text=TEXT):
@@ -79,26 +88,31 @@ def test_weights_and_next_tokens_are_those_of_python(own, layers):
     )
     expected = np.rint(100 * steps[LAYER].attention.weights[HEAD][np.tril_indices(len(ids))])
     assert np.abs([int(text or 0) for text in numbers] - expected).max() <= 1
-    assert own.page.locator(".small path").count() == 2 * tiny.LAYERS
+    assert own.page.locator(".small g path").count() == 2 * tiny.LAYERS
 
 
-def test_a_weight_opens_its_row(own, layers):
+def numbers_of(table):
+    lines = [line.locator("td").all_inner_texts() for line in table.locator("tr:has(td)").all()]
+    return np.array([[float(text.replace("−", "-")) for text in line] for line in lines])
+
+
+def test_a_weight_opens_its_computation(own, layers):
     _, _, steps = layers
     read(own)
     wait_for_status(own, "The likeliest next tokens")
-    row = 5
-    own.page.locator(".state:first-child .boxes path").nth(row * (row + 1) // 2 + 2).dispatch_event(
-        "click"
-    )
-    cells = own.page.locator(".own-tools td")
-    own.wait_until(f"document.querySelectorAll('.own-tools td').length === {5 * (row + 1)}")
-    texts = cells.all_inner_texts()
-    weights = steps[LAYER].attention.weights[HEAD, row, : row + 1]
-    np.testing.assert_allclose([float(text) for text in texts[4::5]], weights, atol=1e-4)
-    scores = steps[LAYER].attention.scaled[HEAD, row, : row + 1]
-    np.testing.assert_allclose(
-        [float(text.replace("−", "-")) for text in texts[3::5]], scores, atol=1e-3
-    )
+    row, column = 5, 2
+    cell = row * (row + 1) // 2 + column
+    own.page.locator(".state:first-child .boxes path").nth(cell).dispatch_event("click")
+    own.wait_until("document.querySelectorAll('.steps table').length === 2")
+    products, softmax = map(numbers_of, own.page.locator(".steps table").all())
+    attention = steps[LAYER].attention
+    scores, scaled, powers, weights = softmax.T
+    np.testing.assert_allclose(weights, attention.weights[HEAD, row, : row + 1], atol=1e-4)
+    np.testing.assert_allclose(scaled, attention.scaled[HEAD, row, : row + 1], atol=1e-3)
+    np.testing.assert_allclose(powers / powers.sum(), weights, atol=1e-3)
+    query, key, product = products
+    np.testing.assert_allclose(query * key, product, atol=1e-3)
+    assert product.sum() == pytest.approx(scores[column], abs=0.01)
 
 
 def test_head_is_cut_and_restored_and_tokens_are_written(own, layers):
@@ -106,10 +120,11 @@ def test_head_is_cut_and_restored_and_tokens_are_written(own, layers):
     read(own)
     before = wait_for_status(own, "The likeliest next tokens")
     own.page.get_by_role("button", name="Cut this head").click()
-    own.wait_until(
-        f"document.querySelector('{STATUS}').value.includes('layer {LAYER}, head {HEAD}')"
-    )
-    status = own.page.locator(STATUS).inner_text()
+    result = ".own-tool output"
+    own.wait_until(f"document.querySelector('{result}').value.startsWith('Without ')")
+    status = own.page.locator(result).inner_text()
+    assert f"layer {LAYER}, head {HEAD}" in status
+    assert own.page.locator(".small > path").get_attribute("d"), "the head is crossed out"
 
     def cut(number, outputs):
         is_cut = (np.arange(tiny.HEADS) == HEAD) & (number == LAYER)
@@ -120,6 +135,7 @@ def test_head_is_cut_and_restored_and_tokens_are_written(own, layers):
     assert before.removeprefix("The likeliest next tokens: ") in status
     own.page.get_by_role("button", name="Restore all heads").click()
     own.wait_until(f"document.querySelector('{STATUS}').value === '{before}'")
+    assert not own.page.locator(result).inner_text()
     own.page.get_by_role("button", name="Write three more tokens, by chance").click()
     own.wait_until("document.querySelectorAll('.written small').length === 3")
 
@@ -149,6 +165,36 @@ def test_long_text_and_missing_model_are_refused(own):
     own.errors.clear()  # the list of parts is not found
 
 
+def test_small_memory_is_told(own):
+    huge = {"bytes": 2**50, "parts": []}
+    own.context.route("**/parts.json", lambda route: route.fulfill(json=huge))
+    read(own)
+    wait_for_status(own, "The memory of this device is too small for the model.")
+
+
+def test_text_is_read_if_the_storage_is_full(own):
+    devtools = own.context.new_cdp_session(own.page)
+    origin = {"origin": own.page.url}
+    devtools.send("Storage.overrideQuotaForOrigin", {**origin, "quotaSize": 1})
+    read(own)
+    wait_for_status(own, "The likeliest next tokens")
+    kept = own.page.evaluate("caches.match(`${attentionDocs.folder}model/parts.json`)")
+    assert kept is None
+    devtools.send("Storage.overrideQuotaForOrigin", origin)
+
+
+def test_page_and_model_are_kept_for_a_visit_without_network(own):
+    read(own)
+    wait_for_status(own, "The likeliest next tokens")
+    own.page.evaluate(WAIT_UNTIL_KEPT)
+    own.context.unroute_all()
+    own.context.set_offline(True)
+    own.page.reload()
+    read(own)
+    wait_for_status(own, "The likeliest next tokens")
+    own.errors.clear()  # what was not there without network
+
+
 def test_home_hands_a_sentence_to_the_page(open_page):
     visit = open_page()
     visit.page.get_by_label("a real model").check()
@@ -156,3 +202,4 @@ def test_home_hands_a_sentence_to_the_page(open_page):
     visit.page.keyboard.press("Enter")
     visit.page.wait_for_url(f"**/{PAGE}/?sentence=*")
     visit.wait_until(f"document.querySelector('.own-sentence input').value === '{TEXT}'")
+    visit.wait_until("document.activeElement.textContent === 'Read it with the model'")

@@ -50,6 +50,12 @@ export const smallLayer = (percent, layer, length) =>
     return `<path d="${lines.join("")}" stroke-opacity="${opacity}"/>`;
   }).join("");
 
+/** Cross out the small pictures of heads. @param {{ layer: number, head: number }[]} heads */
+export const crosses = (heads) => {
+  const lines = heads.map(({ layer, head }) => `M${SIDE * layer} ${SIDE * head}l${SIDE} ${SIDE}m0-${SIDE}l-${SIDE} ${SIDE}`);
+  return `<path d="${lines.join("")}" stroke="currentColor"/>`;
+};
+
 /** Draw the cells, the tokens and the lines of an enlarged head, whose numbers the script of the figure writes. @param {string[]} tokens */
 export const enlargedHead = (tokens) => {
   const n = tokens.length;

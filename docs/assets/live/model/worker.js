@@ -82,7 +82,7 @@ const explainRow = ({ layer, head, row }) => {
   const q = part(query, heads, row, head);
   const keys = Array.from({ length: row + 1 }, (_, j) => part(key, kvHeads, j, keyHead));
   const scores = keys.map((k) => k.reduce((sum, number, i) => sum + number * q[i], 0));
-  postMessage({ kind: "row", query: q, keys, scores, weights: [...weights.slice(start, start + row + 1)] });
+  postMessage({ kind: "row", layer, head, query: q, keys, scores, weights: [...weights.slice(start, start + row + 1)] });
 };
 
 /** Write a token that is drawn with a temperature. @param {{ temperature: number }} request */

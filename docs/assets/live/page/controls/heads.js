@@ -109,8 +109,13 @@ const connect = (figure) => {
   target.onpointerleave = showChosen;
   target.onclick = (/** @type {PointerEvent} */ event) => choose(headAt(event));
   scrollToChosen();
-  form.sentence.value = new URLSearchParams(location.search).get("sentence") ?? form.sentence.value;
-  if (form.sentence.value) find("form output").value = "Press the button, and the model reads this text.";
+  const sentence = new URLSearchParams(location.search).get("sentence");
+  if (sentence) {
+    form.sentence.value = sentence;
+    find("form output").value = "Press the button, and the model reads this text.";
+    form.scrollIntoView({ block: "center" });
+    find("form button").focus();
+  }
   // The script connects the form, which the reader has then sent already.
   form.onsubmit = (/** @type {Event} */ event) => {
     event.preventDefault();

@@ -1,61 +1,78 @@
 // A sentence that the reader types, read by the real model in a worker, and shown in the figure of all heads. The script
 // is loaded when the reader first asks for it.
 
-import { bars, enlargedHead, escapeText, smallLayer, smallPictures, tokensAndIds } from "../../model/drawings.js";
+import { bars, crosses, enlargedHead, escapeText, rowsOf, smallLayer, smallPictures, tokensAndIds } from "../../model/drawings.js";
+import { weightSteps } from "../../model/weight_steps.js";
 import { attentionDocs, connectEach } from "../site.js";
 
 const WRITTEN_AT_ONCE = 3;
-const SHOWN_FEATURES = 2; // of a query and of a key
 const LISTED = 3; // of the likeliest next tokens
+const CACHE = "attention-docs-page";
 
-/** @param {number} number @param {number} decimals */
-const digits = (number, decimals = 4) => number.toFixed(decimals).replace("-", "−");
-
-/** @param {number[]} vector */
-const firstFeatures = (vector) => [...vector.slice(0, SHOWN_FEATURES).map((number) => digits(number, 2)), "…"].join(" ");
+/** Keep this page and its scripts for a visit without network. */
+const keepPage = async () => {
+  await navigator.serviceWorker.register(new URL("../service_worker.js", attentionDocs.folder));
+  const files = performance.getEntriesByType("resource").map(({ name }) => name);
+  const cache = await caches.open(CACHE);
+  await cache.addAll([...new Set([location.pathname, `${attentionDocs.folder}worker.js`, ...files])]);
+};
 
 /** @param {HTMLFormElement} form */
 const connect = (form) => {
   const figure = /** @type {HTMLElement} */ (form.closest(".all-heads"));
-  const tools = /** @type {HTMLElement} */ (figure.querySelector(".own-tools"));
   /** @param {string} selector @returns {any} */
   const find = (selector) => figure.querySelector(selector);
-  const [choice, status, progress] = ["select", ".own-sentence output", "progress"].map(find);
-  const [kinds, cutButton, restoreButton, asking, explainButton, table, temperature, writeButton, written] =
-    [".kinds", ".cut", ".restore", "select", ".explain", "table", "input", ".write", ".written"].map((selector) => find(`.own-tools ${selector}`));
-  const [layer, head] = /** @type {NodeListOf<HTMLInputElement>} */ (figure.querySelectorAll(".control > label > input[type=number]"));
+  /** @param {string} selector @returns {any[]} */
+  const findAll = (selector) => [...figure.querySelectorAll(selector)];
+  const tools = findAll(".own-tool");
+  const [choice, asking, asked] = findAll("select");
+  const [layer, head, temperature] = findAll("[type=number]");
+  const [recordedKinds, kinds] = findAll(".control [role=group]");
+  const [status, progress, cutResult, steps, written] = [".own-sentence output", "progress", ".own-tool output", ".steps", ".written"].map(find);
   const option = document.createElement("option");
   /** @type {Worker | undefined} */
   let worker;
-  /** What the figure needs of the sentence. @type {any} */
+  let isBusy = false;
+  /** The request for the sentence that is read. @type {{ text: string, cut: Map<string, { layer: number, head: number }> }} */
+  let reading;
+  /** The sentence that was read last: that request, and what the figure needs. @type {any} */
   let own;
-  let text = "";
-  let toWrite = 0;
-  /** The heads that are cut, by their names. @type {Map<string, { layer: number, head: number }>} */
-  const cut = new Map();
-  /** The likeliest next tokens if none is cut. */
+  /** The likeliest next tokens if no head is cut. */
   let uncut = "";
+  let toWrite = 0;
 
-  /** @param {any} request */
-  const ask = (request) => {
-    setBusy(true);
-    worker ??= Object.assign(new Worker(`${attentionDocs.folder}worker.js`), {
+  /** @param {boolean} busy */
+  const setBusy = (busy) => {
+    isBusy = busy;
+    [form, ...tools].forEach((element) => element.querySelectorAll("button").forEach((/** @type {HTMLButtonElement} */ button) => (button.disabled = busy)));
+  };
+  const startWorker = () =>
+    Object.assign(new Worker(`${attentionDocs.folder}worker.js`), {
       onmessage: (/** @type {MessageEvent} */ { data }) => answers[/** @type {keyof typeof answers} */ (data.kind)](data),
       onerror: () => {
         worker = undefined; // the next press starts another
         answers.failed({ message: "The model stopped. Are you online, and is there enough memory?" });
       },
     });
-    worker.postMessage(request);
+  /** @param {any} request */
+  const ask = (request) => {
+    setBusy(true);
+    try {
+      worker ??= startWorker();
+      worker.postMessage(request);
+    } catch {
+      answers.failed({ message: "A page that is opened as a file cannot read with the model." });
+    }
   };
-  /** @param {boolean} isBusy */
-  const setBusy = (isBusy) =>
-    [form, tools].forEach((element) => element.querySelectorAll("button").forEach((button) => (button.disabled = isBusy)));
-  const read = () => ask({ kind: "read", folder: `${attentionDocs.folder}model/`, text, cut: [...cut.values()] });
+  /** @param {string} text @param {typeof reading.cut} cut the heads that are cut, by their names */
+  const read = (text, cut = new Map()) => {
+    reading = { text, cut };
+    ask({ kind: "read", folder: `${attentionDocs.folder}model/`, text, cut: [...cut.values()] });
+  };
   const write = () => ask({ kind: "write", temperature: temperature.valueAsNumber });
   /** Show a head of the sentence. @param {{ layer: number, head: number }} place */
   const show = (place) => {
-    [layer.value, head.value] = [String(place.layer), String(place.head)];
+    [layer.value, head.value] = [place.layer, place.head];
     choice.value = option.value;
     choice.dispatchEvent(new Event("change"));
   };
@@ -66,8 +83,20 @@ const connect = (form) => {
     return Object.assign(document.createElement("button"), { type: "button", textContent, onclick: () => show(place) });
   };
   // The head that was found on other sentences, because a single one does not show what the pronoun means.
-  const [, pronounLayer, pronounHead] = find("button[value]").value.split(" ");
+  const [, pronounLayer, pronounHead] = recordedKinds.querySelector("button").value.split(" ");
   const pronoun = { kind: "Pronoun", layer: pronounLayer, head: pronounHead };
+  /** Offer the first tokens in a field. @param {HTMLSelectElement} field @param {number} count @param {number} selected */
+  const offerTokens = (field, count, selected) => {
+    const names = own.tokens.slice(0, count).map(escapeText);
+    field.innerHTML = names.map((/** @type {string} */ name, /** @type {number} */ i) => `<option value="${i}">${name}</option>`).join("");
+    field.selectedIndex = selected;
+  };
+  /** Offer the tokens up to the one that asks, with the largest of its weights. */
+  const offerAsked = () => {
+    const { layer, head } = chosen();
+    const row = rowsOf(own.percent[layer][head], own.tokens.length)[asking.selectedIndex];
+    offerTokens(asked, row.length, row.indexOf(Math.max(...row)));
+  };
 
   const answers = {
     fetched: (/** @type {any} */ { percent }) => {
@@ -78,13 +107,11 @@ const connect = (form) => {
     tokens: (/** @type {any} */ { tokens, ids }) => {
       progress.hidden = true;
       status.value = "Reading.";
-      own = { tokens, percent: [], ids: tokensAndIds(tokens, ids), enlarged: enlargedHead(tokens) };
+      own = { ...reading, tokens, percent: [], ids: tokensAndIds(tokens, ids), enlarged: enlargedHead(tokens) };
       find(".tokens").innerHTML = own.ids;
       find(".small").innerHTML = smallPictures(tokens.length);
-      asking.innerHTML = tokens.map((/** @type {string} */ token, /** @type {number} */ i) => `<option value="${i}">${escapeText(token)}</option>`).join("");
-      asking.selectedIndex = tokens.length - 1;
-      table.hidden = true;
-      written.textContent = "";
+      steps.replaceChildren();
+      written.replaceChildren();
     },
     layer: (/** @type {any} */ { layer, percent }) => {
       own.percent[layer] = percent;
@@ -92,30 +119,25 @@ const connect = (form) => {
     },
     read: (/** @type {any} */ { next, strongest }) => {
       option.value = `own-${Date.now()}`; // another value makes the figure draw the sentence anew
-      option.textContent = text;
+      option.textContent = own.text;
       choice.append(option);
-      attentionDocs.sentences[option.value] = Object.assign(own, { next: bars(next), small: find(".small").innerHTML });
+      const small = find(".small").innerHTML + crosses([...own.cut.values()]);
+      attentionDocs.sentences[option.value] = Object.assign(own, { next: bars(next), small });
       kinds.replaceChildren("on your text", ...[pronoun, ...strongest].map(kindButton));
+      offerTokens(asking, own.tokens.length, own.tokens.length - 1);
+      offerAsked();
       const likeliest = next.slice(0, LISTED).map((/** @type {[string, number]} */ [token, share]) => `“${token}” ${share.toFixed(2)}`).join(", ");
-      const names = [...cut.keys()].join(" and ");
+      const names = [...own.cut.keys()].join(" and ");
       if (!names) uncut = likeliest;
-      status.value = names ? `Without ${names}: ${likeliest}. With all heads: ${uncut}.` : `The likeliest next tokens: ${likeliest}.`;
+      status.value = `The likeliest next tokens: ${likeliest}.`;
+      cutResult.value = names && `Without ${names}, the next tokens: ${likeliest}. With all heads: ${uncut}.`;
+      find(".restore").hidden = !names;
       setBusy(false);
       show(chosen());
+      keepPage().catch(() => {}); // not kept without a secure connection or without room
     },
-    row: (/** @type {any} */ { query, keys, scores, weights }) => {
-      const divisor = Math.sqrt(query.length);
-      const heading = ["key of", `its ${query.length} features`, "query · key", `divided by √${query.length} = ${divisor}`, "softmax"];
-      const rows = keys.map((/** @type {number[]} */ key, /** @type {number} */ i) => [
-        escapeText(own.tokens[i]),
-        firstFeatures(key),
-        ...[scores[i], scores[i] / divisor, weights[i]].map((number) => digits(number)),
-      ]);
-      /** @param {string[]} row @param {string} cell */
-      const line = (row, cell) => `<tr>${row.map((content) => `<${cell}>${content}</${cell}>`).join("")}</tr>`;
-      const caption = `Layer ${layer.value}, head ${head.value}: “${escapeText(own.tokens[asking.value])}” asks with the query ${firstFeatures(query)}`;
-      table.innerHTML = `<caption>${caption}</caption>${line(heading, "th")}${rows.map((/** @type {string[]} */ row) => line(row, "td")).join("")}`;
-      table.hidden = false;
+    row: (/** @type {import("../../model/weight_steps.js").Row} */ row) => {
+      steps.innerHTML = weightSteps(row, own.tokens.slice(0, row.keys.length), asked.selectedIndex);
       setBusy(false);
     },
     written: (/** @type {any} */ { token, share }) => {
@@ -131,34 +153,33 @@ const connect = (form) => {
   };
 
   choice.addEventListener("change", () => {
-    tools.hidden = choice.value !== option.value;
-    if (tools.hidden) status.value = "";
+    recordedKinds.hidden = choice.value === option.value;
+    tools.forEach((tool) => (tool.hidden = !recordedKinds.hidden));
+    if (!recordedKinds.hidden) status.value = "";
   });
   attentionDocs.onArrival(() => form.isConnected || worker?.terminate());
   form.onsubmit = (event) => {
     event.preventDefault();
-    text = form.sentence.value.trim();
-    cut.clear();
-    if (text) read();
+    const text = form.sentence.value.trim();
+    if (text) read(text);
   };
-  cutButton.onclick = () => {
-    cut.set(`layer ${layer.value}, head ${head.value}`, chosen());
-    read();
-  };
-  restoreButton.onclick = () => {
-    cut.clear();
-    read();
-  };
-  // A weight of the sentence opens its row.
+  find(".cut").onclick = () => read(own.text, new Map(own.cut).set(`layer ${layer.value}, head ${head.value}`, chosen()));
+  find(".restore").onclick = () => read(own.text);
+  asking.onchange = offerAsked;
+  const computeButton = find(".compute");
+  computeButton.onclick = () => ask({ kind: "explain", ...chosen(), row: asking.selectedIndex });
+  // A weight of the sentence opens its computation.
   find(".state").addEventListener("click", (/** @type {any} */ { target }) => {
     const cells = target.closest(".boxes, .numbers")?.children;
-    if (!cells || choice.value !== option.value || explainButton.disabled) return;
+    if (!cells || choice.value !== option.value || isBusy) return;
     // The cells before row i are 1 + 2 + … + i.
-    asking.selectedIndex = Math.floor((Math.sqrt(8 * [...cells].indexOf(target) + 1) - 1) / 2);
-    explainButton.click();
+    const cell = [...cells].indexOf(target);
+    asking.selectedIndex = Math.floor((Math.sqrt(8 * cell + 1) - 1) / 2);
+    offerAsked();
+    asked.selectedIndex = cell - (asking.selectedIndex * (asking.selectedIndex + 1)) / 2;
+    computeButton.click();
   });
-  explainButton.onclick = () => ask({ kind: "explain", ...chosen(), row: Number(asking.value) });
-  writeButton.onclick = () => {
+  find(".write").onclick = () => {
     toWrite = WRITTEN_AT_ONCE;
     if (temperature.reportValidity()) write();
   };
