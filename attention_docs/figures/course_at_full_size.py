@@ -124,7 +124,9 @@ def _head_chooser(sentence: Mapping[str, Any]) -> str:
         _number_field("head", len(layers[0]), head),
         svg.element("div", "kinds", *buttons, role="group", aria_label="kinds"),
         _own_tool("", role="group", aria_label="the strongest heads on your text"),
-        svg.element("p", "Or point at a square below. A click keeps its head."),
+        svg.element(
+            "p", "Point at a square, or click to keep its head. Frames are the buttons' heads."
+        ),
         class_="control hands-on",
     )
 
@@ -175,7 +177,7 @@ def _writing_tool() -> str:
     temperature = svg.element("input", type="number", **limits)
     return _own_tool(
         svg.element("label", "temperature", temperature),
-        _button("write", "Write three more tokens, by chance"),
+        _button("write", "Write three tokens, by chance"),
         svg.element("div", "", class_="written", aria_live="polite"),
     )
 

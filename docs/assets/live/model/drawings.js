@@ -22,7 +22,7 @@ export const rowsOf = (packed, length) => {
 /** @param {string[]} tokens @param {number[]} ids */
 export const tokensAndIds = (tokens, ids) => tokens.map((token, i) => `<span>${escapeText(token)}<small>${ids[i]}</small></span>`).join("");
 
-/** Return a row of a list for each of the likeliest next tokens. @param {[string, number][]} next */
+/** Return a row of a list for each of the likeliest next tokens. @param {[string, number, number][]} next */
 export const bars = (next) =>
   next.map(([token, share]) => `<div style="--share: ${share}"><dt>${escapeText(token)}</dt><dd><i></i><span>${share.toFixed(2)}</span></dd></div>`).join("");
 
@@ -50,10 +50,13 @@ export const smallLayer = (percent, layer, length) =>
     return `<path d="${lines.join("")}" stroke-opacity="${opacity}"/>`;
   }).join("");
 
-/** Cross out the small pictures of heads. @param {{ layer: number, head: number }[]} heads */
-export const crosses = (heads) => {
-  const lines = heads.map(({ layer, head }) => `M${SIDE * layer} ${SIDE * head}l${SIDE} ${SIDE}m0-${SIDE}l-${SIDE} ${SIDE}`);
-  return `<path d="${lines.join("")}" stroke="currentColor"/>`;
+/** Frame the small pictures of some heads, and cross out others. @param {{ layer: number, head: number }[]} framed @param {{ layer: number, head: number }[]} crossed */
+export const marks = (framed, crossed) => {
+  /** @param {{ layer: number, head: number }} place @param {string} lines */
+  const at = ({ layer, head }, lines) => `M${SIDE * layer} ${SIDE * head}${lines}`;
+  const frames = framed.map((place) => at(place, `h${SIDE}v${SIDE}h-${SIDE}z`));
+  const crosses = crossed.map((place) => at(place, `l${SIDE} ${SIDE}m0-${SIDE}l-${SIDE} ${SIDE}`));
+  return `<path d="${[...frames, ...crosses].join("")}" fill="none" stroke="currentColor"/>`;
 };
 
 /** Draw the cells, the tokens and the lines of an enlarged head, whose numbers the script of the figure writes. @param {string[]} tokens */

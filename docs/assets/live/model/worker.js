@@ -14,8 +14,8 @@ let model;
 let tokenizer;
 /** The sentence that was read last. @type {{ length: number, steps: import("./llama.js").LayerSteps[], cut: Set<number> }} */
 let sentence;
-/** The steps of the last token, of the sentence or written after it, with the keys and values of all before. @type {import("./llama.js").LayerSteps[]} */
-let latest;
+/** The probabilities of the token after it if no head is cut. @type {Float32Array} */
+let uncut;
 
 /** @param {string} folder */
 const load = async (folder) => {
@@ -30,14 +30,18 @@ const load = async (folder) => {
   tokenizer = new Tokenizer(model.settings);
 };
 
-/** Return the text of a token without the space before it, or a name for white space. @param {number} id */
+/** @param {number} id */
+const isEnd = (id) => id === model.settings["tokenizer.ggml.eos_token_id"];
+
+/** Return the text of a token without the space before it, or a name for what has none. @param {number} id */
 const nameOf = (id) => {
+  if (isEnd(id)) return "(end of text)";
   const text = tokenizer.decode([id]);
   return text.trim() || ({ " ": "(space)", "\n": "(line end)" }[text] ?? "(spaces)");
 };
 
-/** Return the probabilities of the next token. @param {number} temperature */
-const nextProbabilities = (temperature) => softmax(model.logits(latest[model.layers - 1].hidden).map((logit) => logit / temperature));
+/** Return the probabilities of the next token. @param {import("./llama.js").LayerSteps[]} steps @param {number} temperature */
+const nextProbabilities = (steps, temperature) => softmax(model.logits(steps[model.layers - 1].hidden).map((logit) => logit / temperature));
 
 /** Read a sentence, and tell the weights of each layer as soon as they are computed. @param {{ folder: string, text: string, cut: { layer: number, head: number }[] }} request */
 const readSentence = async ({ folder, text, cut }) => {
@@ -50,10 +54,11 @@ const readSentence = async ({ folder, text, cut }) => {
     postMessage({ kind: "layer", layer: sentence.steps.length, percent: packHeads(steps.weights, ids.length) });
     sentence.steps.push(steps);
   }
-  latest = sentence.steps;
   const texts = ids.map((id) => tokenizer.decode([id]));
-  const weights = latest.map((steps) => steps.weights);
-  postMessage({ kind: "read", next: likeliest(nextProbabilities(1)), strongest: strongestByKind(weights, model.heads, texts, ids) });
+  const weights = sentence.steps.map((steps) => steps.weights);
+  const shares = nextProbabilities(sentence.steps, 1);
+  if (!cut.length) uncut = shares;
+  postMessage({ kind: "read", next: likeliest(shares), strongest: strongestByKind(weights, model.heads, texts, ids) });
 };
 
 /** Return for each head a byte for the percentage of each weight, in rows up to the diagonal, in base64. @param {Float32Array} weights @param {number} n */
@@ -65,10 +70,10 @@ const packHeads = (weights, n) =>
     return btoa(bytes);
   });
 
-/** @param {Float32Array} shares @returns {[string, number][]} */
+/** Return tokens, their probabilities, and those if no head is cut. @param {Float32Array} shares @returns {[string, number, number][]} */
 const likeliest = (shares) => {
   const ids = [...shares.keys()].sort((a, b) => shares[b] - shares[a]);
-  return ids.slice(0, NEXT_TOKENS).map((id) => [nameOf(id), shares[id]]);
+  return ids.slice(0, NEXT_TOKENS).map((id) => [nameOf(id), shares[id], uncut[id]]);
 };
 
 /** Tell the numbers from which a row of weights is computed. @param {{ layer: number, head: number, row: number }} request */
@@ -85,14 +90,19 @@ const explainRow = ({ layer, head, row }) => {
   postMessage({ kind: "row", layer, head, query: q, keys, scores, weights: [...weights.slice(start, start + row + 1)] });
 };
 
-/** Write a token that is drawn with a temperature. @param {{ temperature: number }} request */
-const write = ({ temperature }) => {
-  const shares = nextProbabilities(temperature);
-  let rest = Math.random();
-  const drawn = shares.findIndex((share) => (rest -= share) < 0);
-  const id = drawn < 0 ? shares.length - 1 : drawn; // if the shares add up to a little less than one
-  latest = [...model.run([id], latest, sentence.cut)];
-  postMessage({ kind: "written", token: nameOf(id), share: shares[id] });
+/** Write tokens after the sentence, each drawn with a temperature, at most to the end of the text. @param {{ temperature: number, count: number }} request */
+const write = ({ temperature, count }) => {
+  let { steps } = sentence;
+  for (let written = 0; written < count; written++) {
+    const shares = nextProbabilities(steps, temperature);
+    let rest = Math.random();
+    const drawn = shares.findIndex((share) => (rest -= share) < 0);
+    const id = drawn < 0 ? shares.length - 1 : drawn; // if the shares add up to a little less than one
+    postMessage({ kind: "written", token: nameOf(id), share: shares[id] });
+    if (isEnd(id)) break;
+    steps = [...model.run([id], steps, sentence.cut)];
+  }
+  postMessage({ kind: "done" });
 };
 
 const requests = { read: readSentence, explain: explainRow, write };

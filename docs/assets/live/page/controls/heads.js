@@ -35,7 +35,7 @@ const connect = (figure) => {
       status.value = "Could not fetch the weights. Are you online?";
       return;
     }
-    const { tokens, percent, ids, next, small, enlarged } = sentence;
+    const { tokens, percent, ids, next, small, enlarged, cut, asking = tokens.length - 1 } = sentence;
     if (drawn !== index) {
       find(".tokens").innerHTML = ids;
       find("dl").innerHTML = next;
@@ -52,13 +52,14 @@ const connect = (figure) => {
     });
     const size = target.getBBox().width / (Number(fields[0].max) + 1);
     find(".chosen").setAttribute("transform", `translate(${size * layer} ${size * head})`);
-    find(".state title").textContent = find(".state text").textContent = `layer ${layer}, head ${head}`;
+    const name = `layer ${layer}, head ${head}`;
+    find(".state title").textContent = find(".state text").textContent = cut?.has(name) ? `${name}, cut: its output is zero` : name;
     const largest = rows.map((row) => Math.max(...row));
     const asked = rows.map((row, i) => tokens[row.indexOf(largest[i])]);
     const list = tokens.map((/** @type {string} */ token, /** @type {number} */ i) => `${token} ${largest[i]} to ${asked[i]}`);
     find(".state desc").textContent = `The largest weight that each token gives, in percent: ${list.join(", ")}.`;
-    const last = `the last token, “${tokens.at(-1)}”, gives ${largest.at(-1)} to “${asked.at(-1)}”, its largest weight`;
-    status.value = `Layer ${layer}, head ${head}. In percent, ${last}.`;
+    const token = asking === tokens.length - 1 ? `the last token, “${tokens[asking]}”,` : `“${tokens[asking]}”`;
+    status.value = `Layer ${layer}, head ${head}. In percent, ${token} gives ${largest[asking]} to “${asked[asking]}”, its largest weight.`;
   };
 
   const showChosen = async () => {

@@ -1,13 +1,17 @@
 // A sentence that the reader types, read by the real model in a worker, and shown in the figure of all heads. The script
 // is loaded when the reader first asks for it.
 
-import { bars, crosses, enlargedHead, escapeText, rowsOf, smallLayer, smallPictures, tokensAndIds } from "../../model/drawings.js";
+import { bars, enlargedHead, escapeText, marks, rowsOf, smallLayer, smallPictures, tokensAndIds } from "../../model/drawings.js";
 import { weightSteps } from "../../model/weight_steps.js";
 import { attentionDocs, connectEach } from "../site.js";
 
 const WRITTEN_AT_ONCE = 3;
 const LISTED = 3; // of the likeliest next tokens
+const PRONOUN = /^(they|them|it|he|him|she|her)$/i;
 const CACHE = "attention-docs-page";
+
+/** Return the number of cells before a row of a head. @param {number} row */
+const cellsBefore = (row) => (row * (row + 1)) / 2;
 
 /** Keep this page and its scripts for a visit without network. */
 const keepPage = async () => {
@@ -37,9 +41,6 @@ const connect = (form) => {
   let reading;
   /** The sentence that was read last: that request, and what the figure needs. @type {any} */
   let own;
-  /** The likeliest next tokens if no head is cut. */
-  let uncut = "";
-  let toWrite = 0;
 
   /** @param {boolean} busy */
   const setBusy = (busy) => {
@@ -69,22 +70,22 @@ const connect = (form) => {
     reading = { text, cut };
     ask({ kind: "read", folder: `${attentionDocs.folder}model/`, text, cut: [...cut.values()] });
   };
-  const write = () => ask({ kind: "write", temperature: temperature.valueAsNumber });
   /** Show a head of the sentence. @param {{ layer: number, head: number }} place */
   const show = (place) => {
     [layer.value, head.value] = [place.layer, place.head];
     choice.value = option.value;
     choice.dispatchEvent(new Event("change"));
+    return find(".state");
   };
   const chosen = () => ({ layer: layer.valueAsNumber, head: head.valueAsNumber });
   /** @param {{ kind: string, layer: number, head: number }} place */
   const kindButton = (place) => {
     const textContent = `${place.kind}: layer ${place.layer}, head ${place.head}`;
-    return Object.assign(document.createElement("button"), { type: "button", textContent, onclick: () => show(place) });
+    return Object.assign(document.createElement("button"), { type: "button", textContent, onclick: () => show(place).scrollIntoView({ block: "nearest" }) });
   };
-  // The head that was found on other sentences, because a single one does not show what the pronoun means.
+  // The head that was found on other sentences, because a single one does not tell what a pronoun means.
   const [, pronounLayer, pronounHead] = recordedKinds.querySelector("button").value.split(" ");
-  const pronoun = { kind: "Pronoun", layer: pronounLayer, head: pronounHead };
+  const pronounPlace = { kind: "Pronoun", layer: pronounLayer, head: pronounHead };
   /** Offer the first tokens in a field. @param {HTMLSelectElement} field @param {number} count @param {number} selected */
   const offerTokens = (field, count, selected) => {
     const names = own.tokens.slice(0, count).map(escapeText);
@@ -108,6 +109,8 @@ const connect = (form) => {
       progress.hidden = true;
       status.value = "Reading.";
       own = { ...reading, tokens, percent: [], ids: tokensAndIds(tokens, ids), enlarged: enlargedHead(tokens) };
+      const pronoun = tokens.findLastIndex((/** @type {string} */ token) => PRONOUN.test(token));
+      if (pronoun >= 0) own.asking = pronoun;
       find(".tokens").innerHTML = own.ids;
       find(".small").innerHTML = smallPictures(tokens.length);
       steps.replaceChildren();
@@ -121,30 +124,35 @@ const connect = (form) => {
       option.value = `own-${Date.now()}`; // another value makes the figure draw the sentence anew
       option.textContent = own.text;
       choice.append(option);
-      const small = find(".small").innerHTML + crosses([...own.cut.values()]);
+      const places = "asking" in own ? [pronounPlace, ...strongest] : strongest;
+      const small = find(".small").innerHTML + marks(places, [...own.cut.values()]);
       attentionDocs.sentences[option.value] = Object.assign(own, { next: bars(next), small });
-      kinds.replaceChildren("on your text", ...[pronoun, ...strongest].map(kindButton));
-      offerTokens(asking, own.tokens.length, own.tokens.length - 1);
+      kinds.replaceChildren("on your text", ...places.map(kindButton));
+      offerTokens(asking, own.tokens.length, own.asking ?? own.tokens.length - 1);
       offerAsked();
-      const likeliest = next.slice(0, LISTED).map((/** @type {[string, number]} */ [token, share]) => `“${token}” ${share.toFixed(2)}`).join(", ");
-      const names = [...own.cut.keys()].join(" and ");
-      if (!names) uncut = likeliest;
-      status.value = `The likeliest next tokens: ${likeliest}.`;
-      cutResult.value = names && `Without ${names}, the next tokens: ${likeliest}. With all heads: ${uncut}.`;
-      find(".restore").hidden = !names;
+      /** @type {[string, number, number][]} */
+      const likeliest = next.slice(0, LISTED);
+      status.value = `The likeliest next tokens: ${likeliest.map(([token, share]) => `“${token}” ${share.toFixed(2)}`).join(", ")}.`;
+      const changes = likeliest.map(([token, share, before]) => `“${token}” from ${before.toFixed(2)} to ${share.toFixed(2)}`);
+      const about = "One head among so many may change little: a picture of weights is not yet an explanation.";
+      cutResult.value = own.cut.size ? `Without ${[...own.cut.keys()].join(" and ")}, the next token changes: ${changes.join(", ")}. ${about}` : "";
+      find(".restore").hidden = !own.cut.size;
       setBusy(false);
       show(chosen());
       keepPage().catch(() => {}); // not kept without a secure connection or without room
     },
     row: (/** @type {import("../../model/weight_steps.js").Row} */ row) => {
-      steps.innerHTML = weightSteps(row, own.tokens.slice(0, row.keys.length), asked.selectedIndex);
+      const [i, j] = [asking.selectedIndex, asked.selectedIndex];
+      steps.innerHTML = weightSteps(row, own.tokens.slice(0, i + 1), j);
+      find(".state [aria-current]")?.removeAttribute("aria-current");
+      find(".state .numbers").children[cellsBefore(i) + j].setAttribute("aria-current", "true");
+      steps.scrollIntoView({ block: "nearest" });
       setBusy(false);
     },
     written: (/** @type {any} */ { token, share }) => {
       written.insertAdjacentHTML("beforeend", `<span>${escapeText(token)}<small>${share.toFixed(2)}</small></span>`);
-      if (--toWrite > 0) write();
-      else setBusy(false);
     },
+    done: () => setBusy(false),
     failed: (/** @type {any} */ { message }) => {
       progress.hidden = true;
       status.value = message;
@@ -172,16 +180,16 @@ const connect = (form) => {
   find(".state").addEventListener("click", (/** @type {any} */ { target }) => {
     const cells = target.closest(".boxes, .numbers")?.children;
     if (!cells || choice.value !== option.value || isBusy) return;
-    // The cells before row i are 1 + 2 + … + i.
     const cell = [...cells].indexOf(target);
-    asking.selectedIndex = Math.floor((Math.sqrt(8 * cell + 1) - 1) / 2);
+    asking.selectedIndex = own.tokens.findLastIndex((/** @type {string} */ _, /** @type {number} */ row) => cellsBefore(row) <= cell);
     offerAsked();
-    asked.selectedIndex = cell - (asking.selectedIndex * (asking.selectedIndex + 1)) / 2;
+    asked.selectedIndex = cell - cellsBefore(asking.selectedIndex);
     computeButton.click();
   });
   find(".write").onclick = () => {
-    toWrite = WRITTEN_AT_ONCE;
-    if (temperature.reportValidity()) write();
+    if (!temperature.reportValidity()) return;
+    written.textContent = `at temperature ${temperature.value}`;
+    ask({ kind: "write", temperature: temperature.valueAsNumber, count: WRITTEN_AT_ONCE });
   };
 };
 
