@@ -39,7 +39,7 @@ KINDS = {
 @site_figure
 def real_heads(steps_of: StepsOf) -> draw.Html:
     r"""Each square is a head, with a row for each token. A faint dot is a weight of at least
-    a fifth, and a dark one of at least a half."""
+    a fifth, and a dark one of at least a half. Enlarged, an empty cell rounds to zero."""
     sentences = load_results("real_model")["sentences"]
     shades = [percents.start / 100 for percents in SHADES.values()]
     claim(shades == [1 / 5, 1 / 2], "at least a fifth, and a dark one of at least a half")
@@ -144,11 +144,11 @@ def _own_sentence() -> str:
         "form",
         svg.element("label", "your own text", field),
         svg.element("button", "Read it with the model"),
-        svg.element("p", about),
         svg.element(
             "progress", "", max=100, hidden="", aria_label="share of the model that is fetched"
         ),
         "<output></output>",
+        svg.element("p", about),
         class_="own-sentence hands-on",
     )
 
@@ -159,7 +159,10 @@ def _own_tool(*content: str, **attributes: object) -> str:
 
 
 def _cutting_tool() -> str:
-    cut, restore = _button("cut", "Cut this head"), _button("restore", "Restore all heads")
+    cut, restore = (
+        _button("cut", "Cut or restore this head"),
+        _button("restore", "Restore all heads"),
+    )
     return _own_tool(cut, restore, "<output></output>")
 
 

@@ -22,7 +22,7 @@ export const rowsOf = (packed, length) => {
 /** @param {string[]} tokens @param {number[]} ids */
 export const tokensAndIds = (tokens, ids) => tokens.map((token, i) => `<span>${escapeText(token)}<small>${ids[i]}</small></span>`).join("");
 
-/** Return a row of a list for each of the likeliest next tokens. @param {[string, number, number][]} next */
+/** Return a row of a list for each of the likeliest next tokens. @param {[string, number][]} next */
 export const bars = (next) =>
   next.map(([token, share]) => `<div style="--share: ${share}"><dt>${escapeText(token)}</dt><dd><i></i><span>${share.toFixed(2)}</span></dd></div>`).join("");
 
@@ -73,7 +73,7 @@ export const enlargedHead = (tokens) => {
   const upwards = (x, y, text, more = "") => label(x, y, text, `${more} transform="rotate(${UPWARDS} ${x} ${y})"`);
   const end = ' text-anchor="end"';
   return [
-    `<svg class="drawing" role="img" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-size="${FONT_SIZE}" text-anchor="middle" fill="currentColor">`,
+    `<svg class="drawing" role="img" overflow="visible" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-size="${FONT_SIZE}" text-anchor="middle" fill="currentColor">`,
     '<title></title><desc></desc>',
     label((left + right) / 2, LINE / 2, "", ' font-weight="bold" fill="var(--role-weights, #d6409f)"'),
     '<g class="boxes" fill="var(--fill-weights, #d6409f)">',

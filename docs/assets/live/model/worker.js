@@ -58,7 +58,11 @@ const readSentence = async ({ folder, text, cut }) => {
   const weights = sentence.steps.map((steps) => steps.weights);
   const shares = nextProbabilities(sentence.steps, 1);
   if (!cut.length) uncut = shares;
-  postMessage({ kind: "read", next: likeliest(shares), strongest: strongestByKind(weights, model.heads, texts, ids) });
+  /** @param {number} id */
+  const change = (id) => [nameOf(id), uncut[id], shares[id]];
+  const byChange = [...shares.keys()].sort((a, b) => shares[a] - uncut[a] - (shares[b] - uncut[b]));
+  const [loser, winner] = [byChange[0], byChange[byChange.length - 1]].map(change);
+  postMessage({ kind: "read", next: likeliest(shares), loser, winner, strongest: strongestByKind(weights, model.heads, texts, ids) });
 };
 
 /** Return for each head a byte for the percentage of each weight, in rows up to the diagonal, in base64. @param {Float32Array} weights @param {number} n */
@@ -70,10 +74,10 @@ const packHeads = (weights, n) =>
     return btoa(bytes);
   });
 
-/** Return tokens, their probabilities, and those if no head is cut. @param {Float32Array} shares @returns {[string, number, number][]} */
+/** @param {Float32Array} shares @returns {[string, number][]} */
 const likeliest = (shares) => {
   const ids = [...shares.keys()].sort((a, b) => shares[b] - shares[a]);
-  return ids.slice(0, NEXT_TOKENS).map((id) => [nameOf(id), shares[id], uncut[id]]);
+  return ids.slice(0, NEXT_TOKENS).map((id) => [nameOf(id), shares[id]]);
 };
 
 /** Tell the numbers from which a row of weights is computed. @param {{ layer: number, head: number, row: number }} request */

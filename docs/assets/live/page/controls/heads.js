@@ -53,7 +53,7 @@ const connect = (figure) => {
     const size = target.getBBox().width / (Number(fields[0].max) + 1);
     find(".chosen").setAttribute("transform", `translate(${size * layer} ${size * head})`);
     const name = `layer ${layer}, head ${head}`;
-    find(".state title").textContent = find(".state text").textContent = cut?.has(name) ? `${name}, cut: its output is zero` : name;
+    find(".state title").textContent = find(".state text").textContent = cut?.has(name) ? `${name}, cut` : name;
     const largest = rows.map((row) => Math.max(...row));
     const asked = rows.map((row, i) => tokens[row.indexOf(largest[i])]);
     const list = tokens.map((/** @type {string} */ token, /** @type {number} */ i) => `${token} ${largest[i]} to ${asked[i]}`);
@@ -114,7 +114,6 @@ const connect = (figure) => {
   if (sentence) {
     form.sentence.value = sentence;
     find("form output").value = "Press the button, and the model reads this text.";
-    form.scrollIntoView({ block: "center" });
     find("form button").focus();
   }
   // The script connects the form, which the reader has then sent already.

@@ -10,6 +10,9 @@ const LISTED = 3; // of the likeliest next tokens
 const PRONOUN = /^(they|them|it|he|him|she|her)$/i;
 const CACHE = "attention-docs-page";
 
+/** @param {[string, number, number]} shares of a token before and after */
+const change = ([token, before, after]) => `“${token}”, from ${before.toFixed(2)} to ${after.toFixed(2)},`;
+
 /** Return the number of cells before a row of a head. @param {number} row */
 const cellsBefore = (row) => (row * (row + 1)) / 2;
 
@@ -41,6 +44,8 @@ const connect = (form) => {
   let reading;
   /** The sentence that was read last: that request, and what the figure needs. @type {any} */
   let own;
+  /** Which heads are cut, in words. */
+  let without = "";
 
   /** @param {boolean} busy */
   const setBusy = (busy) => {
@@ -83,7 +88,7 @@ const connect = (form) => {
     const textContent = `${place.kind}: layer ${place.layer}, head ${place.head}`;
     return Object.assign(document.createElement("button"), { type: "button", textContent, onclick: () => show(place).scrollIntoView({ block: "nearest" }) });
   };
-  // The head that was found on other sentences, because a single one does not tell what a pronoun means.
+  // The head that was found on other texts, because a single one does not tell what a pronoun means.
   const [, pronounLayer, pronounHead] = recordedKinds.querySelector("button").value.split(" ");
   const pronounPlace = { kind: "Pronoun", layer: pronounLayer, head: pronounHead };
   /** Offer the first tokens in a field. @param {HTMLSelectElement} field @param {number} count @param {number} selected */
@@ -120,23 +125,25 @@ const connect = (form) => {
       own.percent[layer] = percent;
       find(".small g g").insertAdjacentHTML("beforeend", smallLayer(percent, layer, own.tokens.length));
     },
-    read: (/** @type {any} */ { next, strongest }) => {
+    read: (/** @type {any} */ { next, loser, winner, strongest }) => {
       option.value = `own-${Date.now()}`; // another value makes the figure draw the sentence anew
       option.textContent = own.text;
       choice.append(option);
-      const places = "asking" in own ? [pronounPlace, ...strongest] : strongest;
-      const small = find(".small").innerHTML + marks(places, [...own.cut.values()]);
+      const known = "asking" in own ? [pronounPlace] : [];
+      const small = find(".small").innerHTML + marks([...known, ...strongest], [...own.cut.values()]);
       attentionDocs.sentences[option.value] = Object.assign(own, { next: bars(next), small });
-      kinds.replaceChildren("on your text", ...places.map(kindButton));
+      kinds.replaceChildren("strongest on your text", ...strongest.map(kindButton));
+      if (known.length) kinds.prepend("strongest on other texts", ...known.map(kindButton));
       offerTokens(asking, own.tokens.length, own.asking ?? own.tokens.length - 1);
       offerAsked();
-      /** @type {[string, number, number][]} */
-      const likeliest = next.slice(0, LISTED);
-      status.value = `The likeliest next tokens: ${likeliest.map(([token, share]) => `“${token}” ${share.toFixed(2)}`).join(", ")}.`;
-      const changes = likeliest.map(([token, share, before]) => `“${token}” from ${before.toFixed(2)} to ${share.toFixed(2)}`);
-      const about = "One head among so many may change little: a picture of weights is not yet an explanation.";
-      cutResult.value = own.cut.size ? `Without ${[...own.cut.keys()].join(" and ")}, the next token changes: ${changes.join(", ")}. ${about}` : "";
-      find(".restore").hidden = !own.cut.size;
+      const likeliest = next.slice(0, LISTED).map((/** @type {[string, number]} */ [token, share]) => `“${token}” ${share.toFixed(2)}`);
+      status.value = `The likeliest next tokens: ${likeliest.join(", ")}.`;
+      without = own.cut.size ? `without ${[...own.cut.keys()].join(" and ")}` : "";
+      cutResult.value = without && [
+        `The token after your text, ${without}: ${change(winner)} gains most, and ${change(loser)} loses most.`,
+        "One head among so many may change little: a picture of weights is not yet an explanation.",
+      ].join(" ");
+      find(".restore").hidden = !without;
       setBusy(false);
       show(chosen());
       keepPage().catch(() => {}); // not kept without a secure connection or without room
@@ -150,7 +157,7 @@ const connect = (form) => {
       setBusy(false);
     },
     written: (/** @type {any} */ { token, share }) => {
-      written.insertAdjacentHTML("beforeend", `<span>${escapeText(token)}<small>${share.toFixed(2)}</small></span>`);
+      written.insertAdjacentHTML("beforeend", `<span>${escapeText(token)}<small>${share.toPrecision(2)}</small></span>`);
     },
     done: () => setBusy(false),
     failed: (/** @type {any} */ { message }) => {
@@ -171,7 +178,10 @@ const connect = (form) => {
     const text = form.sentence.value.trim();
     if (text) read(text);
   };
-  find(".cut").onclick = () => read(own.text, new Map(own.cut).set(`layer ${layer.value}, head ${head.value}`, chosen()));
+  find(".cut").onclick = () => {
+    const [name, others] = [`layer ${layer.value}, head ${head.value}`, new Map(own.cut)];
+    read(own.text, others.delete(name) ? others : others.set(name, chosen()));
+  };
   find(".restore").onclick = () => read(own.text);
   asking.onchange = offerAsked;
   const computeButton = find(".compute");
@@ -188,7 +198,7 @@ const connect = (form) => {
   });
   find(".write").onclick = () => {
     if (!temperature.reportValidity()) return;
-    written.textContent = `at temperature ${temperature.value}`;
+    written.textContent = ["after your text", `at temperature ${temperature.value}`, without].filter(Boolean).join(", ");
     ask({ kind: "write", temperature: temperature.valueAsNumber, count: WRITTEN_AT_ONCE });
   };
 };
