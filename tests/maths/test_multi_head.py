@@ -148,14 +148,6 @@ def test_mixed_libraries_raise(strict, name):
         layer()(**arguments | {name: strict.asarray(arguments[name])})
 
 
-def test_libraries_agree_and_keep_array_type(xp):
-    weights = {name: xp.asarray(array) for name, array in (WEIGHTS | BIASES).items()}
-    query, key, value = map(xp.asarray, (QUERY, KEY, VALUE))
-    output = MultiHeadAttention(**weights, num_heads=4)(query, key, value)
-    assert type(output) is type(query)
-    np.testing.assert_allclose(to_numpy(output), layer()(QUERY, KEY, VALUE), atol=1e-14)
-
-
 def test_16_bit_floats_are_computed_in_float32(torch):
     weights = {
         name: torch.asarray(array, dtype=torch.bfloat16)
