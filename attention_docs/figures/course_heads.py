@@ -87,9 +87,7 @@ def _query_and_keys(query: Array, hands: Array, scores: Array) -> Panel:
             line(centre, (key_x, key_y), "key", **hand),
             svg.label(key_x + right, key_y + down, f"{word} ", anchor, score),
         ]
-    body.append(
-        turn_arrow(centre, 4.4 * HAND_LENGTH, hands[PASS], hands[BIRDS], is_clockwise=False)
-    )
+    body.append(turn_arrow(centre, 4.4 * HAND_LENGTH, hands[PASS], hands[BIRDS]))
     beside_arrow = vector_tip((0.9, 0.44), centre, QUERY_LENGTH * HAND_LENGTH)
     body.append(svg.label(*beside_arrow, "one step back", "start"))
     words = ", ".join(f"{word} {number(score)}" for word, score in zip(WORDS, scores, strict=True))

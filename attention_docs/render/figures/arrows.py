@@ -63,19 +63,15 @@ def head(
     return svg.translated(*tip, triangle)
 
 
-def turn_arrow(
-    centre: Point, radius: float, start: Array, end: Array, *, is_clockwise: bool = True
-) -> str:
-    """Draw a curved arrow around the centre from one hand to another, on a circle of a radius."""
-    sign = 1 if is_clockwise else -1
-    start_angle = math.atan2(*start) + sign * TURN_GAP
-    end_angle = math.atan2(*end) - sign * TURN_GAP
+def turn_arrow(centre: Point, radius: float, start: Array, end: Array) -> str:
+    """Draw a curved arrow anticlockwise from one hand to another, on a circle around the centre."""
+    start_angle = math.atan2(*start) - TURN_GAP
+    end_angle = math.atan2(*end) + TURN_GAP
     x1, y1 = vector_tip((math.sin(start_angle), math.cos(start_angle)), centre, radius)
     tip = x2, y2 = vector_tip((math.sin(end_angle), math.cos(end_angle)), centre, radius)
-    arc = f"M{x1:.1f} {y1:.1f}A{radius:g} {radius:g} 0 0 {int(is_clockwise)} {x2:.1f} {y2:.1f}"
+    arc = f"M{x1:.1f} {y1:.1f}A{radius:g} {radius:g} 0 0 0 {x2:.1f} {y2:.1f}"
     stroke = {"stroke": "currentColor", "stroke_opacity": 0.7, "fill": "none"}
-    forwards = end_angle if is_clockwise else end_angle + math.pi
-    return svg.element("path", d=arc, **stroke) + head(tip, forwards, None, opacity=0.7)
+    return svg.element("path", d=arc, **stroke) + head(tip, end_angle + math.pi, None, opacity=0.7)
 
 
 def vector_tip(vector: Sequence[float] | np.ndarray, start: Point, pixels_per_unit: float) -> Point:
