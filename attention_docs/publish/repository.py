@@ -11,12 +11,7 @@ def address(root: Path) -> str | None:
     """Return the repository's URL from a workflow's environment, or else from the checkout."""
     name = os.environ.get("GITHUB_REPOSITORY")
     server = os.environ.get("GITHUB_SERVER_URL", "https://github.com")
-    return f"{server}/{name}" if name else origin(root)
-
-
-def origin(root: Path) -> str | None:
-    """Return the URL of the repository on GitHub from which a checkout was cloned."""
-    return github_url(git(root, "remote", "get-url", "origin"))
+    return f"{server}/{name}" if name else github_url(git(root, "remote", "get-url", "origin"))
 
 
 def github_url(remote: str) -> str | None:

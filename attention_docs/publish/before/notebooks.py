@@ -88,7 +88,8 @@ def cell_markdown(cell: Cell, outputs: list[Tag], location: str) -> list[str]:
     if cell["cell_type"] == "markdown":
         return [text]
     output_blocks = [output_html(tag, location) for tag in outputs]
-    if "figure" in tags(cell) and not any(map(PLACEHOLDER.search, output_blocks)):
+    has_figure = "figure" in cell["metadata"].get("tags", [])
+    if has_figure and not any(map(PLACEHOLDER.search, output_blocks)):
         raise PublishError(f"{location}: expected a figure, but the cell shows none")
     return [f"```python\n{text}\n```", *map(OUTPUT.format, output_blocks)]
 
@@ -121,8 +122,3 @@ def output_html(tag: Tag, location: str) -> str:
             raise PublishError(f"{location}: {message}")
         case kind:
             raise PublishError(f"{location}: output of kind {kind} is not supported")
-
-
-def tags(cell: Cell) -> list[str]:
-    cell_tags: list[str] = cell["metadata"].get("tags", [])
-    return cell_tags
