@@ -35,10 +35,6 @@ def lines_of(picture):
     return [shape for shape in shapes(picture) if shape.attributes.get("stroke-width") == "1.8"]
 
 
-def dashes_of(line):
-    return line.attributes.get("stroke-dasharray")
-
-
 def markers_of(picture):
     return [shape for shape in shapes(picture) if shape.tooltip]
 
@@ -128,7 +124,7 @@ def test_points_lie_at_their_positions_on_logarithmic_axis():
 
 def test_lines_differ_in_dashes_and_markers():
     picture = chart(*(Series(name, [1, 100], [i, i], points=True) for i, name in enumerate("abcd")))
-    dashes = set(map(dashes_of, lines_of(picture)))
+    dashes = {line.attributes.get("stroke-dasharray") for line in lines_of(picture)}
     markers = {shape.attributes["d"] for shape in markers_of(picture)}
     assert len(dashes) == len(markers) == 4
 

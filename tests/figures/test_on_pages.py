@@ -61,10 +61,6 @@ def draw(name, width=TEXT_WIDTH):
     return draw_for(FIGURES[name], STEPS.steps, width)
 
 
-def caption_of(name):
-    return " ".join(inspect.getdoc(FIGURES[name]).split())
-
-
 def record_claims(name, monkeypatch):
     """Return a list that gets the claims of a figure when it is drawn: quotes, and if they hold."""
     claims = []
@@ -75,7 +71,7 @@ def record_claims(name, monkeypatch):
 
 
 def faults_of_caption(name, claims):
-    caption = caption_of(name)
+    caption = " ".join(inspect.getdoc(FIGURES[name]).split())
     for quote, holds in claims:
         if not holds:
             yield f"the data contradict: {quote}"

@@ -64,18 +64,14 @@ def broadcasts_to(axes, target):
     return len(axes) <= len(target) and np.broadcast_shapes(axes, target) == target
 
 
-def grad_output_for(arguments):
-    return random_array(attention_steps(**arguments).output.shape)
-
-
 def loss(arguments, grad_output):
     """Return Σ output · grad_output, whose gradient with respect to the output is grad_output."""
     return float(np.sum(attention_steps(**arguments).output * grad_output))
 
 
-def central_difference(arguments, name, direction, grad_output, step=1e-4):
+def central_difference(arguments, name, direction, grad_output):
     """Return the slope of the loss when one argument moves along a direction."""
-    array = arguments[name]
+    array, step = arguments[name], 1e-4
     above = loss({**arguments, name: array + step * direction}, grad_output)
     below = loss({**arguments, name: array - step * direction}, grad_output)
     return (above - below) / (2 * step)
@@ -101,7 +97,8 @@ def assert_gradients_equal_finite_differences(arguments, grad_output, case=""):
 @pytest.mark.parametrize("mask", MASKS)
 def test_gradients_equal_finite_differences(mask):
     for case, arguments in cases(mask):
-        assert_gradients_equal_finite_differences(arguments, grad_output_for(arguments), case)
+        grad_output = random_array(attention_steps(**arguments).output.shape)
+        assert_gradients_equal_finite_differences(arguments, grad_output, case)
 
 
 @pytest.mark.parametrize(

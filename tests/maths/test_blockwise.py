@@ -27,7 +27,6 @@ from attention_docs.kernels.threads import blas_threads
 from tests.conftest import peak_memory, random_array, random_arrays, to_numpy
 
 attend = scaled_dot_product_attention
-each_weight_blocks = pytest.mark.parametrize("weight_blocks", [bounded_weights, online_weights])
 TOLERANCE = {"float64": 1e-13, "float32": 3e-6, "float16": 2e-3}
 FLOAT32_BYTES = 4
 
@@ -159,7 +158,7 @@ def test_bounded_method_is_selected_up_to_its_limit(dtype):
     assert selected_method(*qkv, scale=1.00001) is Method.ONLINE
 
 
-@each_weight_blocks
+@pytest.mark.parametrize("weight_blocks", [bounded_weights, online_weights])
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float32", 1e-6), ("float64", 1e-14)])
 def test_scores_at_limit_of_bounded_weights_equal_formula(dtype, tolerance, weight_blocks):
     qkv = arrays_at_limit_of_bounded_weights(dtype)
@@ -320,16 +319,11 @@ def test_device_runs_large_blocks_sequentially(monkeypatch, xp, options):
 # ---- Gradients ----
 
 
-def grad_output_for(inputs):
-    """Return a gradient with the shape of the output, in the dtype of the computation."""
-    shape = (*inputs.batch, inputs.query.shape[-2], inputs.value.shape[-1])
-    return random_array(shape, inputs.query.dtype, seed=5)
-
-
 @settings(max_examples=2 * settings.default.max_examples)
 @given(attention_inputs(), st.tuples(st.integers(1, 10), st.integers(1, 10)))
 def test_gradients_equal_formula_for_all_options(inputs, block):
-    grad_output = grad_output_for(inputs)
+    output_shape = (*inputs.batch, inputs.query.shape[-2], inputs.value.shape[-1])
+    grad_output = random_array(output_shape, inputs.query.dtype, seed=5)
     expected = _differentiate(inputs, _compute_steps(inputs), grad_output)
     gradients = blockwise.differentiate(inputs, grad_output, block)
     # Many heads and queries add to one gradient, so errors accumulate.

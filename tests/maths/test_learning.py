@@ -22,10 +22,9 @@ MODELS = {
     "another scale": replace(SMALL, scale=1.3),
 }
 BATCH = reverse(RandomState(3), batch_size=3, length=4, vocabulary=5)
-each_model = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 
 
-@each_model
+@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
 def test_gradients_equal_finite_differences(model):
     weights = model.initial_weights(seed=1, embedding_scale=2)
     assert_gradients_equal_finite_differences(model, weights, BATCH, stride=5, rel=1e-7)

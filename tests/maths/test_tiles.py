@@ -16,14 +16,10 @@ from tests.conftest import assert_raises, peak_memory, random_arrays
 EMPTY = TileState(np.full(2, -np.inf), np.zeros(2), np.zeros((2, 3)))
 
 
-def assert_equal(state, expected):
-    for field in TileState._fields:
-        np.testing.assert_array_equal(getattr(state, field), getattr(expected, field))
-
-
 def test_merge_of_empty_states_has_zero_output():
     merged = merge(EMPTY, EMPTY)
-    assert_equal(merged, EMPTY)
+    for field in TileState._fields:
+        np.testing.assert_array_equal(getattr(merged, field), getattr(EMPTY, field))
     np.testing.assert_array_equal(merged.output, np.zeros((2, 3)))
 
 

@@ -16,10 +16,9 @@ BLOCKS = {
     "uniform weights": replace(SMALL, scale=0.0),
 }
 BATCH = reverse(RandomState(3), batch_size=3, length=4, vocabulary=5)
-each_block = pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
 
 
-@each_block
+@pytest.mark.parametrize("block", BLOCKS.values(), ids=BLOCKS)
 def test_gradients_equal_finite_differences(block):
     weights = block.initial_weights(seed=1, deviation=0.7)
     assert_gradients_equal_finite_differences(block, weights, BATCH, stride=3, rel=1e-6)

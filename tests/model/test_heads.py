@@ -38,14 +38,11 @@ def test_first_of_word_scores_tokens_two_or_more_after_the_first():
     np.testing.assert_allclose(heads.first_of_word_score(WEIGHTS, starts), [0, 0, 1 / 2])
 
 
-each_frames = pytest.mark.parametrize(
+@pytest.mark.parametrize(
     "frames",
     [antecedents.SELECTION_FRAMES, antecedents.HELD_OUT_FRAMES],
     ids=["selection", "held out"],
 )
-
-
-@each_frames
 def test_each_noun_is_the_antecedent_once_first_and_once_second(frames):
     sentences = antecedents.sentences(frames)
     nouns = [noun for first, second, *_ in frames for noun in (first, second)]

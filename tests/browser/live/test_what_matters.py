@@ -35,10 +35,6 @@ def show_influences(visit, spot=OUTPUT):
     return visit.page.locator(BOX)
 
 
-def shown_influences(visit, step):
-    return visit.page.evaluate(INFLUENCES, f"self_attention.{step}")
-
-
 def wait_for_influences(visit, step, expected):
     condition = f"([name, expected]) => String(({INFLUENCES})(name)) === String(expected)"
     visit.page.wait_for_function(condition, arg=[f"self_attention.{step}", expected])
@@ -72,7 +68,8 @@ def test_inputs_get_sign_and_description_which_follow_an_edit(visit):
     box = show_influences(visit)
     expected = computed_influences()
     for step, influences in expected.items():
-        assert shown_influences(visit, step) == influences, step
+        shown = visit.page.evaluate(INFLUENCES, f"self_attention.{step}")
+        assert shown == influences, step
     assert "What matters for output" in box.inner_text()
     first_in_box = box.locator("td:nth-child(2)").first.inner_text()
     sizes = [float(size) for size in re.findall(r"([\d.]+) times", str(expected))]
