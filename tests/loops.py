@@ -52,6 +52,10 @@ def matmul(a, b):
     return [[dot(row, column) for column in columns] for row in a]
 
 
+def add(a, b):
+    return [[x + y for x, y in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]
+
+
 def every_step(query, key, value, allowed=lambda i, j: True, divisor=None):
     """Return the steps of one head by name, with `allowed(i, j)` as the mask."""
     divisor = math.sqrt(len(query[0])) if divisor is None else divisor

@@ -6,7 +6,7 @@ import gguf
 import numpy as np
 
 from attention_docs.model.tokenizer import byte_characters
-from tests.loops import attention, matmul, rotate_pairs
+from tests.loops import add, attention, matmul, rotate_pairs
 
 # All sizes differ, and two query heads share each head of keys.
 D, HEADS, KV_HEADS, D_FF, LAYERS, BASE, EPSILON = 16, 4, 2, 24, 3, 500.0, 0.01
@@ -113,7 +113,3 @@ def slow_run(weights, tokens):
 
 def project(rows, matrix):
     return matmul(rows, matrix.T.tolist())
-
-
-def add(a, b):
-    return [[p + q for p, q in zip(*rows, strict=True)] for rows in zip(a, b, strict=True)]

@@ -15,12 +15,8 @@ BIRDS, PASS, BOATS, BECAUSE, THEY = range(5)
 LOOPS = "slow loops"
 
 
-def add(x, y):
-    return [[a + b for a, b in zip(*rows, strict=True)] for rows in zip(x, y, strict=True)]
-
-
 def add_positions(literals):
-    return add(literals["X"], literals["E"])
+    return loops.add(literals["X"], literals["E"])
 
 
 def swap_nouns(words):
@@ -67,8 +63,8 @@ def feed_forward(literals, rows):
 def block(literals, rows, extra=None):
     """Return the block's output; `extra` replaces what the two heads add to its input."""
     extra = multi_head_output(literals, rows) if extra is None else extra
-    attended = layer_norm(add(rows, extra))
-    return layer_norm(add(attended, feed_forward(literals, attended)[2]))
+    attended = layer_norm(loops.add(rows, extra))
+    return layer_norm(loops.add(attended, feed_forward(literals, attended)[2]))
 
 
 def probabilities(literals, rows):
@@ -200,7 +196,7 @@ def course_order(literals):
         "": x,
         "_swapped": computed["X_swapped"],
         "_with_positions": computed["with_positions"],
-        "_with_positions_swapped": add(swap_nouns(x), literals["E"]),
+        "_with_positions_swapped": loops.add(swap_nouns(x), literals["E"]),
     }
     for ending, words in rows.items():
         steps = head(literals, 1, words, lambda i, j: True)
@@ -220,7 +216,7 @@ def course_mask(literals):
     steps = head(literals, 1, add_positions(literals))
     open_weights = head(literals, 1, add_positions(literals), lambda i, j: True)["weights"]
     late = [[w if j <= i else 0.0 for j, w in enumerate(row)] for i, row in enumerate(open_weights)]
-    exchanged = head(literals, 1, add(swap_nouns(literals["X"]), literals["E"]))
+    exchanged = head(literals, 1, loops.add(swap_nouns(literals["X"]), literals["E"]))
     return {
         **{name: steps[name] for name in ("scaled", "masked", "weights", "output")},
         "open_weights": open_weights,
@@ -245,7 +241,7 @@ def course_heads(literals):
         "V": project(literals, rows, 1)[2],
         "side_by_side": np.hstack([computed["head_1"], computed["head_2"]]),
         "W_O": [*literals["W_O_1"], *literals["W_O_2"]],
-        "output": add(computed["added_1"], computed["added_2"]),
+        "output": loops.add(computed["added_1"], computed["added_2"]),
         "one_head_weights": one_head_over_both(literals)["weights"],
     }
 
@@ -273,13 +269,13 @@ def scores_of_heads(literals):
 def course_block(literals):
     rows = add_positions(literals)
     extra = multi_head_output(literals, rows)
-    summed = add(rows, extra)
+    summed = loops.add(rows, extra)
     before, hidden, fed = feed_forward(literals, layer_norm(summed))
     stages = [
         rows,
         summed,
         layer_norm(summed),
-        add(layer_norm(summed), fed),
+        loops.add(layer_norm(summed), fed),
         block(literals, rows, extra),
     ]
     return {
@@ -306,7 +302,7 @@ def course_next_token(literals):
     rows = add_positions(literals)
     output = block(literals, rows)
     predicted = probabilities(literals, output)
-    other = add(swap_nouns(literals["X"]), literals["E"])
+    other = loops.add(swap_nouns(literals["X"]), literals["E"])
     losses = [-math.log(row[i + 1]) for i, row in enumerate(predicted)]
     longer = [*rows, literals["FLY_WITH_POSITION"]]
     appended = probabilities(literals, block(literals, longer))[-1]
@@ -333,7 +329,7 @@ def course_next_token(literals):
 @independent("course_ablation", LOOPS, fixed=["SWITCHES"])
 def course_ablation(literals):
     rows = add_positions(literals)
-    other = add(swap_nouns(literals["X"]), literals["E"])
+    other = loops.add(swap_nouns(literals["X"]), literals["E"])
     output = block(literals, rows)
     words = [literals["VOCABULARY"].index(word) for word in literals["ENDINGS"]]
     both = [probabilities(literals, block(literals, x)) for x in (rows, other)]
@@ -355,14 +351,14 @@ def course_ablation(literals):
 def probabilities_without(literals, component, words=None):
     """Return the probabilities of each row if a component of the model is left out."""
     words = words or literals["X"]
-    rows = words if component == "positions" else add(words, literals["E"])
+    rows = words if component == "positions" else loops.add(words, literals["E"])
     heads = [i for i in (1, 2) if component != f"head {i}"]
     changed = {"scale": {"divisor": 1}, "mask": {"allowed": lambda i, j: True}}
     extra = multi_head_output(literals, rows, heads, **changed.get(component, {}))
-    rows = extra if component == "first residual sum" else add(rows, extra)
+    rows = extra if component == "first residual sum" else loops.add(rows, extra)
     rows = rows if component in ("first norm", "both norms") else layer_norm(rows)
     if component != "feed-forward network":
-        rows = add(rows, feed_forward(literals, rows)[2])
+        rows = loops.add(rows, feed_forward(literals, rows)[2])
     rows = rows if component in ("second norm", "both norms") else layer_norm(rows)
     return probabilities(literals, rows)
 
@@ -404,9 +400,9 @@ def course_step(literals):
     ]
     gradient = loops.matmul(np.transpose(output), d_logits)
     steps = [[-rate * slope for slope in row] for row in gradient]
-    after = {"W_VOCABULARY": add(literals["W_VOCABULARY"], steps)}
+    after = {"W_VOCABULARY": loops.add(literals["W_VOCABULARY"], steps)}
     p_after = probabilities(after, output)
-    other = add(swap_nouns(literals["X"]), literals["E"])
+    other = loops.add(swap_nouns(literals["X"]), literals["E"])
     output_other = block(literals, other)
     matrices = (literals["W_VOCABULARY"], steps, after["W_VOCABULARY"])
 
@@ -457,7 +453,7 @@ def course_test(literals):
     x = literals["X"]
     q, k, v = project(literals, x)
     steps = loops.every_step(q, k, v)
-    rows = add(x, literals["E"])
+    rows = loops.add(x, literals["E"])
     predicted = probabilities(literals, block(literals, rows))
     queries, keys, _ = project(literals, rows)
     scores, loss = steps["scores"][PASS], -math.log(predicted[THEY][6])
@@ -471,7 +467,7 @@ def course_test(literals):
         "mistakes": [*weights, hand_once, loss / math.log(10), -loss],
         "reasons": [q * (a - b) for q, a, b in zip(queries[THEY], keys[0], keys[2], strict=True)],
         "slope": loops.softmax_slopes(steps["scaled"][PASS])[2][2],
-        "summed": add(rows, multi_head_output(literals, rows))[THEY],
+        "summed": loops.add(rows, multi_head_output(literals, rows))[THEY],
         "times_as_likely": [(predicted[THEY][6] / predicted[THEY][8]) ** (1 / t) for t in (1, 2)],
         "key_with_positions": keys[0],
         "score_with_positions": loops.dot(queries[THEY], keys[0]),

@@ -40,7 +40,7 @@ def chances(matrices, words, sentence, heads=(1, 2), divisor=None):
 
 
 def embed(matrices, words, sentence):
-    return course.add([matrices["X"][words.index(word)] for word in sentence], matrices["E"])
+    return loops.add([matrices["X"][words.index(word)] for word in sentence], matrices["E"])
 
 
 def attention_weights(matrices, number, words, sentence):
