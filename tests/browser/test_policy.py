@@ -3,11 +3,10 @@
 All tests in a browser fail if a page violates it, because the browser reports an error.
 """
 
-import base64
-import hashlib
 import re
 from html.parser import HTMLParser
 
+from attention_docs.publish.after.policy import hash_source
 from tests.browser.visit import PAGES
 
 POLICY_TAG = re.compile(r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">')
@@ -49,12 +48,6 @@ def parse_policy(page):
     """Parse the policy of a page into the sources of each directive."""
     (policy,) = POLICY_TAG.findall(page)
     return {name: sources for name, *sources in map(str.split, policy.split(";"))}
-
-
-def hash_source(script):
-    """Return the source of a directive that allows an inline script."""
-    digest = hashlib.sha256(script.encode()).digest()
-    return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
 def test_every_page_has_the_same_minimal_policy(site):
