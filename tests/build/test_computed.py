@@ -14,8 +14,6 @@ from attention_docs.publish.errors import PublishError
 from attention_docs.render.text import as_text
 from tests.conftest import ROOT
 
-NEW_STEPS = {"Q": np.zeros(1)}
-
 
 @pytest.fixture
 def root(tmp_path):
@@ -48,29 +46,20 @@ def test_cached_steps_are_bitwise_equal(root, monkeypatch):
         assert cached_steps[name].tobytes() == array.tobytes()
 
 
-def change_code(root):
-    (root / "attention_docs" / "softmax.py").write_text("# another softmax\n", encoding="utf-8")
-
-
-def test_steps_are_recomputed_if_the_code_changes(root, monkeypatch):
-    build_steps(root)
-    monkeypatch.setattr(computed.examples, "steps", lambda *_: NEW_STEPS)
-    change_code(root)
-    assert build_steps(root) == NEW_STEPS
-
-
 def test_steps_are_recomputed_with_another_library(root, monkeypatch):
     build_steps(root)
-    monkeypatch.setattr(computed.examples, "steps", lambda *_: NEW_STEPS)
+    new_steps = {"Q": np.zeros(1)}
+    monkeypatch.setattr(computed.examples, "steps", lambda *_: new_steps)
     monkeypatch.setattr(computed, "selected_library", lambda: array_api_strict)
-    assert build_steps(root) == NEW_STEPS
+    assert build_steps(root) == new_steps
 
 
 def test_graph_is_cached_until_the_code_changes(root, monkeypatch):
     graph = computed.ComputedExamples(root).graph("self_attention")
     monkeypatch.setattr(computed.live, "graph", lambda _: {"nodes": []})
     assert computed.ComputedExamples(root).graph("self_attention") == graph
-    change_code(root)
+    code = root / "attention_docs" / "softmax.py"
+    code.write_text("# another softmax\n", encoding="utf-8")
     assert computed.ComputedExamples(root).graph("self_attention") == '{"nodes":[]}'
 
 
