@@ -119,15 +119,6 @@ def test_equals_slow_loop_over_heads(biases):
             )
 
 
-def test_key_and_value_heads_may_differ_in_width():
-    wide = layer(W_V=random_array((7, 12)), W_O=random_array((12, 5)), b_V=None, b_O=None)
-    steps = wide.steps(QUERY, KEY, VALUE)
-    assert steps.K.shape == (2, 4, 5, 8 // 4)
-    assert steps.V.shape == (2, 4, 5, 12 // 4)
-    assert steps.merged.shape == (2, 3, 12)
-    assert steps.output.shape == (2, 3, 5)
-
-
 def test_fully_masked_query_outputs_bias():
     is_masked = np.array([False, True, False])
     output = layer()(QUERY, KEY, VALUE, attn_mask=~is_masked[:, None])
