@@ -119,11 +119,6 @@ def reasons(report):
     return {verdict.case.name: verdict.reason for verdict in report.verdicts}
 
 
-def named_mistakes(report):
-    """Return the names of the mistakes that explain any case."""
-    return {mistake.name for verdict in report.verdicts for mistake in verdict.mistakes}
-
-
 def test_correct_attention_is_ok_in_every_case_that_numpy_allows():
     status_by_case = statuses(check_in_process(attention_with()))
     not_ok = {case for case, status in status_by_case.items() if status != "ok"}
@@ -143,7 +138,8 @@ def test_each_mistake_of_the_catalogue_is_named(mistake):
     function_with = layer_with if is_layer else attention_with
     report = check_in_process(function_with(mistake.changes))
     assert not report.is_correct
-    assert named_mistakes(report) == {mistake.name}
+    named = {mistake.name for verdict in report.verdicts for mistake in verdict.mistakes}
+    assert named == {mistake.name}
     assert mistake.fix in format_report(report)
 
 

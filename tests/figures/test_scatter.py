@@ -44,12 +44,6 @@ def markers_of(picture):
     return [shape for shape in shapes(picture) if shape.tooltip]
 
 
-def lines_with_dashes(picture, dashes):
-    return [
-        shape for shape in shapes(picture) if shape.attributes.get("stroke-dasharray") == dashes
-    ]
-
-
 each_drawing = pytest.mark.parametrize(
     ("picture", "sets"), [(space(), IN_SPACE), (plane(), IN_A_PLANE)], ids=["space", "plane"]
 )
@@ -118,7 +112,9 @@ def test_outlined_points_are_joined_in_pairs_and_those_in_space_to_the_floor(pic
     points = np.concatenate([points.coordinates for points in sets])
     feet = zip(to_paper(points), to_paper(points * [1, 1, 0][: points.shape[1]]), strict=True)
     for dashes, ends in {"4 3": pairs, "2 2": feet if sets is IN_SPACE else ()}.items():
-        for line, pair in zip(lines_with_dashes(picture, dashes), ends, strict=True):
+        drawn = shapes(picture)
+        lines = [line for line in drawn if line.attributes.get("stroke-dasharray") == dashes]
+        for line, pair in zip(lines, ends, strict=True):
             np.testing.assert_allclose(line.corners, pair, atol=0.2)
 
 

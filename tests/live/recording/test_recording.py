@@ -15,18 +15,15 @@ from tests.live.replay import replay
 NAMES = recorded_names()
 
 
-def assert_same_bits(actual, expected):
-    assert actual.dtype == expected.dtype
-    np.testing.assert_array_equal(actual, expected)
-    np.testing.assert_array_equal(np.signbit(actual), np.signbit(expected))
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_recorded_steps_equal_numpy_bitwise(name):
     recorded, expected = record(name).steps, examples.steps(name)
     assert list(recorded) == list(expected)
     for step, array in expected.items():
-        assert_same_bits(recorded[step].value, array)
+        actual = recorded[step].value
+        assert actual.dtype == array.dtype
+        np.testing.assert_array_equal(actual, array)
+        np.testing.assert_array_equal(np.signbit(actual), np.signbit(array))
 
 
 def test_equal_literals_are_edited_separately():
