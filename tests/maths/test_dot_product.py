@@ -123,6 +123,20 @@ def test_float16_is_computed_in_float32():
     np.testing.assert_array_equal(attend(*narrow), in_float32.astype("float16"))
 
 
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"is_causal": True}, {"window": (1, 2)}, {"softcap": 1.5}, {"enable_gqa": True}],
+    ids=str,
+)
+def test_libraries_agree_and_keep_array_type(xp, options):
+    query, key, value = map(xp.asarray, (QUERY, KEY, VALUE))
+    output = attend(query, key, value, **options)
+    assert type(output) is type(query)
+    assert output.dtype == query.dtype
+    expected = attend(QUERY, KEY, VALUE, **options)
+    np.testing.assert_allclose(to_numpy(output), expected, rtol=0, atol=1e-14)
+
+
 def test_leading_axes_broadcast():
     output = attend(QUERY, KEY[:, :1], VALUE[1:])
     assert output.shape == (2, 4, 3, 6)
