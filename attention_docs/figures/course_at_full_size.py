@@ -179,7 +179,7 @@ def _writing_tool() -> str:
     limits = {"min": 0.1, "max": 2, "step": 0.1, "value": 1, "required": ""}
     temperature = svg.element("input", type="number", **limits)
     return _own_tool(
-        svg.element("label", "temperature", temperature),
+        svg.element("label", f"temperature ({number(1)} in the bars)", temperature),
         _button("write", "Write three tokens, by chance"),
         svg.element("div", "", class_="written", aria_live="polite"),
     )

@@ -46,9 +46,10 @@ TEXTS = [
     "\ufeffx\u0085y \u00a0z\x1c",
     "a",
 ]
-# With those above, forty texts for the real model, in several languages and of one token to forty.
+# With those above, texts for the real model, in several languages and of one token to forty.
 OTHERS = [
     *TEXTS,
+    "of the dog " * 13 + "a",
     *(f"{who} {what} because {why}" for who in ("The boys", "My mother", "Paris", "A dog", "The trees")
       for what in ("called the girl", "is old") for why in ("they", "it was late", "of 42 reasons")),
 ]  # fmt: skip

@@ -133,7 +133,7 @@ def test_head_is_cut_and_restored_and_tokens_are_written(own, layers):
     probabilities = next_token_probabilities(model.logits(ids, replace_heads=cut)[-1])
     uncut = next_token_probabilities(model.compute_logits(steps[-1].hidden)[-1])
     for token in np.argmax(probabilities - uncut), np.argmin(probabilities - uncut):
-        assert f"”, from {uncut[token]:.2f} to {probabilities[token]:.2f}," in status
+        assert f"”, from {uncut[token]:#.3g} to {probabilities[token]:#.3g}," in status
     own.page.get_by_role("button", name="Restore all heads").click()
     own.wait_until(f"document.querySelector('{STATUS}').value === '{before}'")
     assert not own.page.locator(result).inner_text()

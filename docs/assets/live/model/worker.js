@@ -97,13 +97,13 @@ const explainRow = ({ layer, head, row }) => {
 /** Write tokens after the sentence, each drawn with a temperature, at most to the end of the text. @param {{ temperature: number, count: number }} request */
 const write = ({ temperature, count }) => {
   let { steps } = sentence;
-  for (let written = 0; written < count; written++) {
+  for (let written = 1; ; written++) {
     const shares = nextProbabilities(steps, temperature);
     let rest = Math.random();
     const drawn = shares.findIndex((share) => (rest -= share) < 0);
     const id = drawn < 0 ? shares.length - 1 : drawn; // if the shares add up to a little less than one
     postMessage({ kind: "written", token: nameOf(id), share: shares[id] });
-    if (isEnd(id)) break;
+    if (isEnd(id) || written === count) break;
     steps = [...model.run([id], steps, sentence.cut)];
   }
   postMessage({ kind: "done" });

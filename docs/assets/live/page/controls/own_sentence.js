@@ -11,7 +11,7 @@ const PRONOUN = /^(they|them|it|he|him|she|her)$/i;
 const CACHE = "attention-docs-page";
 
 /** @param {[string, number, number]} shares of a token before and after */
-const change = ([token, before, after]) => `“${token}”, from ${before.toFixed(2)} to ${after.toFixed(2)},`;
+const change = ([token, before, after]) => `“${token}”, from ${before.toPrecision(3)} to ${after.toPrecision(3)},`;
 
 /** Return the number of cells before a row of a head. @param {number} row */
 const cellsBefore = (row) => (row * (row + 1)) / 2;
@@ -133,7 +133,7 @@ const connect = (form) => {
       const small = find(".small").innerHTML + marks([...known, ...strongest], [...own.cut.values()]);
       attentionDocs.sentences[option.value] = Object.assign(own, { next: bars(next), small });
       kinds.replaceChildren("strongest on your text", ...strongest.map(kindButton));
-      if (known.length) kinds.prepend("strongest on other texts", ...known.map(kindButton));
+      if (known.length) kinds.prepend("found on other texts", ...known.map(kindButton));
       offerTokens(asking, own.tokens.length, own.asking ?? own.tokens.length - 1);
       offerAsked();
       const likeliest = next.slice(0, LISTED).map((/** @type {[string, number]} */ [token, share]) => `“${token}” ${share.toFixed(2)}`);
@@ -141,7 +141,7 @@ const connect = (form) => {
       without = own.cut.size ? `without ${[...own.cut.keys()].join(" and ")}` : "";
       cutResult.value = without && [
         `The token after your text, ${without}: ${change(winner)} gains most, and ${change(loser)} loses most.`,
-        "One head among so many may change little: a picture of weights is not yet an explanation.",
+        "The weights stay, but the output is removed. One head among so many may change little: a picture of weights is not yet an explanation.",
       ].join(" ");
       find(".restore").hidden = !without;
       setBusy(false);
