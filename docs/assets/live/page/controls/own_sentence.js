@@ -16,10 +16,13 @@ const change = ([token, before, after]) => `“${token}”, from ${before.toPrec
 /** Return the number of cells before a row of a head. @param {number} row */
 const cellsBefore = (row) => (row * (row + 1)) / 2;
 
+/** @type {Promise<void> | undefined} */
+let kept;
+
 /** Keep this page and its scripts for a visit without network. */
 const keepPage = async () => {
   await navigator.serviceWorker.register(new URL("../service_worker.js", attentionDocs.folder));
-  const files = performance.getEntriesByType("resource").map(({ name }) => name);
+  const files = performance.getEntriesByType("resource").map(({ name }) => name).filter((name) => name.startsWith(location.origin));
   const cache = await caches.open(CACHE);
   await cache.addAll([...new Set([location.pathname, `${attentionDocs.folder}worker.js`, ...files])]);
 };
@@ -82,15 +85,15 @@ const connect = (form) => {
     choice.dispatchEvent(new Event("change"));
     return find(".state");
   };
-  const chosen = () => ({ layer: layer.valueAsNumber, head: head.valueAsNumber });
   /** @param {{ kind: string, layer: number, head: number }} place */
   const kindButton = (place) => {
     const textContent = `${place.kind}: layer ${place.layer}, head ${place.head}`;
     return Object.assign(document.createElement("button"), { type: "button", textContent, onclick: () => show(place).scrollIntoView({ block: "nearest" }) });
   };
   // The head that was found on other texts, because a single one does not tell what a pronoun means.
-  const [, pronounLayer, pronounHead] = recordedKinds.querySelector("button").value.split(" ");
+  const [, pronounLayer, pronounHead] = recordedKinds.querySelector("button").value.split(" ").map(Number);
   const pronounPlace = { kind: "Pronoun", layer: pronounLayer, head: pronounHead };
+  const chosen = () => (layer.validity.valid && head.validity.valid ? { layer: layer.valueAsNumber, head: head.valueAsNumber } : pronounPlace);
   /** Offer the first tokens in a field. @param {HTMLSelectElement} field @param {number} count @param {number} selected */
   const offerTokens = (field, count, selected) => {
     const names = own.tokens.slice(0, count).map(escapeText);
@@ -146,7 +149,7 @@ const connect = (form) => {
       find(".restore").hidden = !without;
       setBusy(false);
       show(chosen());
-      keepPage().catch(() => {}); // not kept without a secure connection or without room
+      kept ??= keepPage().catch(() => {}); // not kept without a secure connection or without room
     },
     row: (/** @type {import("../../model/weight_steps.js").Row} */ row) => {
       const [i, j] = [asking.selectedIndex, asked.selectedIndex];
@@ -179,8 +182,9 @@ const connect = (form) => {
     if (text) read(text);
   };
   find(".cut").onclick = () => {
-    const [name, others] = [`layer ${layer.value}, head ${head.value}`, new Map(own.cut)];
-    read(own.text, others.delete(name) ? others : others.set(name, chosen()));
+    const [place, cut] = [chosen(), new Map(own.cut)];
+    const name = `layer ${place.layer}, head ${place.head}`;
+    read(own.text, cut.delete(name) ? cut : cut.set(name, place));
   };
   find(".restore").onclick = () => read(own.text);
   asking.onchange = offerAsked;
