@@ -160,7 +160,7 @@ def _own_tool(*content: str, **attributes: object) -> str:
 
 def _cutting_tool() -> str:
     cut, restore = (
-        _button("cut", "Cut or restore this head"),
+        _button("cut", "Cut this head"),
         _button("restore", "Restore all heads"),
     )
     return _own_tool(cut, restore, "<output></output>")

@@ -18,9 +18,9 @@ from attention_docs.render.references import index_in_step, step_name
 
 # Of the record of the real model, the tokens up to the first *they*.
 REAL_NAME, REAL_LENGTH = "a real model", 6
-# The page of all heads takes the sentence from its address.
+# The field has no name, so browsers never send it; site.js hands it to the page of all heads.
 OWN_SENTENCE_HTML = (
-    '<form class="hands-on" action="course/at_full_size/"><input name="sentence" maxlength="300" '
+    '<form class="hands-on" action="course/at_full_size/"><input maxlength="300" '
     'required autocomplete="off" aria-label="your own text" placeholder="Your own text">'
     "<button>To the model</button></form>"
 )

@@ -64,6 +64,14 @@
       document.head.append(Object.assign(document.createElement("script"), { src }));
     }
   };
+  // A reader's text for the real model goes behind the #, because it should stay in the browser.
+  addEventListener("submit", (event) => {
+    const form = event.target.closest(".sentence form");
+    if (!form) return;
+    event.preventDefault();
+    location.assign(`${form.action}#sentence=${encodeURIComponent(form.elements[0].value)}`);
+  });
+
   // The side panel follows the reader: headings and words name the stage that they are about.
   const READING_LINE = 0.4; // of the height of the window
   let lastRead;

@@ -48,7 +48,7 @@ def policy(scripts: Iterable[str]) -> str:
     media-src 'none'
     manifest-src 'none'
     base-uri 'none'
-    form-action 'self'
+    form-action 'none'
     """
     directives = (
         # Also applies to the next page, which Firefox prefetches.
@@ -65,7 +65,7 @@ def policy(scripts: Iterable[str]) -> str:
         "media-src 'none'",
         "manifest-src 'none'",
         "base-uri 'none'",
-        "form-action 'self'",
+        "form-action 'none'",
     )
     return "; ".join(directives)
 

@@ -113,13 +113,15 @@ def test_a_weight_opens_its_computation(own, layers):
     query, key, product = products
     np.testing.assert_allclose(query * key, product, atol=1e-3)
     assert product.sum() == pytest.approx(scores[column], abs=0.01)
+    own.page.get_by_label("head", exact=True).fill("0")
+    assert not own.page.locator(".steps table").count(), "they are of another head"
 
 
 def test_head_is_cut_and_restored_and_tokens_are_written(own, layers):
     model, ids, steps = layers
     read(own)
     before = wait_for_status(own, "The likeliest next tokens")
-    own.page.get_by_role("button", name="Cut or restore this head").click()
+    own.page.get_by_role("button", name="Cut this head").click()
     result = ".own-tool output"
     own.wait_until(f"document.querySelector('{result}').value")
     status = own.page.locator(result).inner_text()
@@ -134,7 +136,7 @@ def test_head_is_cut_and_restored_and_tokens_are_written(own, layers):
     uncut = next_token_probabilities(model.compute_logits(steps[-1].hidden)[-1])
     for token in np.argmax(probabilities - uncut), np.argmin(probabilities - uncut):
         assert f"”, from {uncut[token]:#.3g} to {probabilities[token]:#.3g}," in status
-    own.page.get_by_role("button", name="Restore all heads").click()
+    own.page.get_by_role("button", name="Restore this head").click()
     own.wait_until(f"document.querySelector('{STATUS}').value === '{before}'")
     assert not own.page.locator(result).inner_text()
     own.page.get_by_role("button", name="Write three tokens, by chance").click()
@@ -201,6 +203,8 @@ def test_home_hands_a_sentence_to_the_page(open_page):
     visit.page.get_by_label("a real model").check()
     visit.page.get_by_label("your own text").fill(TEXT)
     visit.page.keyboard.press("Enter")
-    visit.page.wait_for_url(f"**/{PAGE}/?sentence=*")
+    visit.page.wait_for_url(f"**/{PAGE}/#sentence=*")
     visit.wait_until(f"document.querySelector('.own-sentence input').value === '{TEXT}'")
     visit.wait_until("document.activeElement.textContent === 'Read it with the model'")
+    sent = [url.split("#")[0] for url in visit.requests]
+    assert not [url for url in sent if "sat" in url], "the text stays in the browser"

@@ -80,6 +80,7 @@ const connect = (figure) => {
   };
   const onChoice = () => {
     writeAddress();
+    figure.dispatchEvent(new Event("choice"));
     return showChosen().then(scrollToChosen);
   };
   /** Put a head into the fields, and show it. @param {number[]} place */
@@ -110,7 +111,7 @@ const connect = (figure) => {
   target.onpointerleave = showChosen;
   target.onclick = (/** @type {PointerEvent} */ event) => choose(headAt(event));
   scrollToChosen();
-  const sentence = new URLSearchParams(location.search).get("sentence");
+  const sentence = new URLSearchParams(location.hash.slice(1)).get("sentence");
   if (sentence) {
     form.sentence.value = sentence;
     find("form output").value = "Press the button, and the model reads this text.";

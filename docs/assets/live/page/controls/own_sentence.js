@@ -13,6 +13,11 @@ const CACHE = "attention-docs-page";
 /** @param {[string, number, number]} shares of a token before and after */
 const change = ([token, before, after]) => `“${token}”, from ${before.toPrecision(3)} to ${after.toPrecision(3)},`;
 
+/** @typedef {{ layer: number, head: number }} Place of a head */
+
+/** @param {Place} place */
+const nameOf = ({ layer, head }) => `layer ${layer}, head ${head}`;
+
 /** Return the number of cells before a row of a head. @param {number} row */
 const cellsBefore = (row) => (row * (row + 1)) / 2;
 
@@ -39,11 +44,12 @@ const connect = (form) => {
   const [layer, head, temperature] = findAll("[type=number]");
   const [recordedKinds, kinds] = findAll(".control [role=group]");
   const [status, progress, cutResult, steps, written] = [".own-sentence output", "progress", ".own-tool output", ".steps", ".written"].map(find);
+  const [cutButton, restoreButton, computeButton, writeButton] = [".cut", ".restore", ".compute", ".write"].map(find);
   const option = document.createElement("option");
   /** @type {Worker | undefined} */
   let worker;
   let isBusy = false;
-  /** The request for the sentence that is read. @type {{ text: string, cut: Map<string, { layer: number, head: number }> }} */
+  /** The request for the sentence that is read, and the head to show. @type {{ text: string, cut: Map<string, Place>, place?: Place }} */
   let reading;
   /** The sentence that was read last: that request, and what the figure needs. @type {any} */
   let own;
@@ -73,28 +79,28 @@ const connect = (form) => {
       answers.failed({ message: "A page that is opened as a file cannot read with the model." });
     }
   };
-  /** @param {string} text @param {typeof reading.cut} cut the heads that are cut, by their names */
-  const read = (text, cut = new Map()) => {
-    reading = { text, cut };
+  /** @param {string} text @param {Map<string, Place>} cut the heads that are cut, by their names @param {Place} [place] */
+  const read = (text, cut = new Map(), place) => {
+    reading = { text, cut, place };
     ask({ kind: "read", folder: `${attentionDocs.folder}model/`, text, cut: [...cut.values()] });
   };
-  /** Show a head of the sentence. @param {{ layer: number, head: number }} place */
+  /** Show a head of the sentence. @param {Place} place */
   const show = (place) => {
     [layer.value, head.value] = [place.layer, place.head];
     choice.value = option.value;
     choice.dispatchEvent(new Event("change"));
     return find(".state");
   };
-  /** @param {{ kind: string, layer: number, head: number }} place */
+  /** @param {Place & { kind: string }} place */
   const kindButton = (place) => {
-    const textContent = `${place.kind}: layer ${place.layer}, head ${place.head}`;
+    const textContent = `${place.kind}: ${nameOf(place)}`;
     return Object.assign(document.createElement("button"), { type: "button", textContent, onclick: () => show(place).scrollIntoView({ block: "nearest" }) });
   };
   // The head that was found on other texts, because a single one does not tell what a pronoun means.
   const [, pronounLayer, pronounHead] = recordedKinds.querySelector("button").value.split(" ").map(Number);
   const pronounPlace = { kind: "Pronoun", layer: pronounLayer, head: pronounHead };
   const chosen = () => (layer.validity.valid && head.validity.valid ? { layer: layer.valueAsNumber, head: head.valueAsNumber } : pronounPlace);
-  /** Offer the first tokens in a field. @param {HTMLSelectElement} field @param {number} count @param {number} selected */
+  /** Offer the first tokens of the sentence. @param {HTMLSelectElement} field @param {number} count @param {number} selected */
   const offerTokens = (field, count, selected) => {
     const names = own.tokens.slice(0, count).map(escapeText);
     field.innerHTML = names.map((/** @type {string} */ name, /** @type {number} */ i) => `<option value="${i}">${name}</option>`).join("");
@@ -107,6 +113,8 @@ const connect = (form) => {
     offerTokens(asked, row.length, row.indexOf(Math.max(...row)));
   };
 
+  const unmark = () => find(".state [aria-current]")?.removeAttribute("aria-current");
+
   const answers = {
     fetched: (/** @type {any} */ { percent }) => {
       progress.hidden = false;
@@ -116,13 +124,12 @@ const connect = (form) => {
     tokens: (/** @type {any} */ { tokens, ids }) => {
       progress.hidden = true;
       status.value = "Reading.";
+      if (own?.text !== reading.text) written.replaceChildren();
       own = { ...reading, tokens, percent: [], ids: tokensAndIds(tokens, ids), enlarged: enlargedHead(tokens) };
       const pronoun = tokens.findLastIndex((/** @type {string} */ token) => PRONOUN.test(token));
       if (pronoun >= 0) own.asking = pronoun;
       find(".tokens").innerHTML = own.ids;
       find(".small").innerHTML = smallPictures(tokens.length);
-      steps.replaceChildren();
-      written.replaceChildren();
     },
     layer: (/** @type {any} */ { layer, percent }) => {
       own.percent[layer] = percent;
@@ -137,8 +144,6 @@ const connect = (form) => {
       attentionDocs.sentences[option.value] = Object.assign(own, { next: bars(next), small });
       kinds.replaceChildren("strongest on your text", ...strongest.map(kindButton));
       if (known.length) kinds.prepend("found on other texts", ...known.map(kindButton));
-      offerTokens(asking, own.tokens.length, own.asking ?? own.tokens.length - 1);
-      offerAsked();
       const likeliest = next.slice(0, LISTED).map((/** @type {[string, number]} */ [token, share]) => `“${token}” ${share.toFixed(2)}`);
       status.value = `The likeliest next tokens: ${likeliest.join(", ")}.`;
       without = own.cut.size ? `without ${[...own.cut.keys()].join(" and ")}` : "";
@@ -146,21 +151,21 @@ const connect = (form) => {
         `The token after your text, ${without}: ${change(winner)} gains most, and ${change(loser)} loses most.`,
         "The weights stay, but the output is removed. One head among so many may change little: a picture of weights is not yet an explanation.",
       ].join(" ");
-      find(".restore").hidden = !without;
+      restoreButton.hidden = own.cut.size < 2;
       setBusy(false);
-      show(chosen());
+      show(own.place ?? known[0] ?? chosen());
       kept ??= keepPage().catch(() => {}); // not kept without a secure connection or without room
     },
     row: (/** @type {import("../../model/weight_steps.js").Row} */ row) => {
       const [i, j] = [asking.selectedIndex, asked.selectedIndex];
       steps.innerHTML = weightSteps(row, own.tokens.slice(0, i + 1), j);
-      find(".state [aria-current]")?.removeAttribute("aria-current");
+      unmark();
       find(".state .numbers").children[cellsBefore(i) + j].setAttribute("aria-current", "true");
       steps.scrollIntoView({ block: "nearest" });
       setBusy(false);
     },
     written: (/** @type {any} */ { token, share }) => {
-      written.insertAdjacentHTML("beforeend", `<span>${escapeText(token)}<small>${share.toPrecision(2)}</small></span>`);
+      written.firstElementChild.insertAdjacentHTML("beforeend", `<span>${escapeText(token)}<small>${share.toPrecision(2)}</small></span>`);
     },
     done: () => setBusy(false),
     failed: (/** @type {any} */ { message }) => {
@@ -175,20 +180,27 @@ const connect = (form) => {
     tools.forEach((tool) => (tool.hidden = !recordedKinds.hidden));
     if (!recordedKinds.hidden) status.value = "";
   });
+  // What is computed of one head does not stay beside another.
+  figure.addEventListener("choice", () => {
+    if (choice.value !== option.value) return;
+    cutButton.textContent = own.cut.has(nameOf(chosen())) ? "Restore this head" : "Cut this head";
+    steps.replaceChildren();
+    unmark();
+    offerTokens(asking, own.tokens.length, own.asking ?? own.tokens.length - 1);
+    offerAsked();
+  });
   attentionDocs.onArrival(() => form.isConnected || worker?.terminate());
   form.onsubmit = (event) => {
     event.preventDefault();
     const text = form.sentence.value.trim();
     if (text) read(text);
   };
-  find(".cut").onclick = () => {
+  cutButton.onclick = () => {
     const [place, cut] = [chosen(), new Map(own.cut)];
-    const name = `layer ${place.layer}, head ${place.head}`;
-    read(own.text, cut.delete(name) ? cut : cut.set(name, place));
+    read(own.text, cut.delete(nameOf(place)) ? cut : cut.set(nameOf(place), place), place);
   };
-  find(".restore").onclick = () => read(own.text);
+  restoreButton.onclick = () => read(own.text, new Map(), chosen());
   asking.onchange = offerAsked;
-  const computeButton = find(".compute");
   computeButton.onclick = () => ask({ kind: "explain", ...chosen(), row: asking.selectedIndex });
   // A weight of the sentence opens its computation.
   find(".state").addEventListener("click", (/** @type {any} */ { target }) => {
@@ -200,9 +212,10 @@ const connect = (form) => {
     asked.selectedIndex = cell - cellsBefore(asking.selectedIndex);
     computeButton.click();
   });
-  find(".write").onclick = () => {
+  writeButton.onclick = () => {
     if (!temperature.reportValidity()) return;
-    written.textContent = ["after your text", `at temperature ${temperature.value}`, without].filter(Boolean).join(", ");
+    const textContent = ["after your text", `at temperature ${temperature.value}`, without].filter(Boolean).join(", ");
+    written.prepend(Object.assign(document.createElement("div"), { className: "tokens", textContent }));
     ask({ kind: "write", temperature: temperature.valueAsNumber, count: WRITTEN_AT_ONCE });
   };
 };
