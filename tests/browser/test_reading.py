@@ -95,12 +95,15 @@ def test_heading_link_to_another_page_scrolls_below_header(open_page):
     assert visit.page.url == target
 
 
-def test_first_visit_has_colour_scheme_before_theme_script(browser, address):
+def test_colour_scheme_and_absolute_stylesheet_urls_do_not_need_the_theme_script(browser, address):
     context = browser.new_context(color_scheme="dark")
     page = context.new_page()
     page.route("**/bundle.*.js", lambda route: route.abort())
     page.goto(address)
     assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
+    links = page.locator("link[rel=stylesheet]").all()
+    assert len(links) > 2
+    assert all(link.get_attribute("href").startswith(address) for link in links)
     context.close()
 
 
