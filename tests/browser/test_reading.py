@@ -2,8 +2,6 @@
 
 import contextlib
 
-import pytest
-
 from tests.browser.visit import COUNTS, KINDS
 
 # Whether a heading is at the top of the window, right below the site's header.
@@ -14,7 +12,6 @@ IS_BELOW_HEADER = """
         return header <= top && top <= header + 100;
     }
 """
-CHAPTER = "mechanisms/self_attention"
 
 
 def count_content(page):
@@ -52,14 +49,8 @@ def test_back_and_forward_show_pages_as_before(open_page):
     assert navigate(page.go_forward) == third
 
 
-@pytest.fixture
-def chapter(open_page):
-    """A page with every kind of content, as a first visit."""
-    return open_page(CHAPTER)
-
-
-def test_heading_link_scrolls_below_header(chapter):
-    page = chapter.page
+def test_heading_link_scrolls_below_header(visit):
+    page = visit.page
     page.locator(".md-sidebar--secondary a[href$='#what-goes-wrong']").click()
     page.wait_for_function(IS_BELOW_HEADER, arg="#what-goes-wrong")
     page.reload()
@@ -107,13 +98,13 @@ def test_colour_scheme_and_absolute_stylesheet_urls_do_not_need_the_theme_script
     context.close()
 
 
-def test_back_restores_scroll_position(chapter):
-    page = chapter.page
+def test_back_restores_scroll_position(visit):
+    page = visit.page
     page.evaluate("window.scrollTo(0, 1500)")
-    chapter.wait_until("history.state?.y === 1500")  # the theme has saved the position
+    visit.wait_until("history.state?.y === 1500")  # the theme has saved the position
     with instant_navigation(page):
         page.locator(".md-footer__link--next").dispatch_event("click")
-    chapter.wait_until("scrollY === 0")
+    visit.wait_until("scrollY === 0")
     with instant_navigation(page):
         page.go_back()
-    chapter.wait_until("Math.abs(scrollY - 1500) <= 1")
+    visit.wait_until("Math.abs(scrollY - 1500) <= 1")

@@ -67,11 +67,6 @@ GO_BACK_AND_BLOCK = """
 """
 
 
-@pytest.fixture
-def visit(open_page):
-    return open_page(CHAPTER)
-
-
 def assert_in_sync(visit, value, heading=None):
     """Assert that address, field and page have a value, and the address a heading."""
     fragment = f"{EDIT}{value}" + (f"&at={heading}" if heading else "")

@@ -13,7 +13,6 @@ from attention_docs.render.numbers import exact_number, html_number
 from attention_docs.render.table import table
 from tests.browser.live.editing import (
     BAR,
-    CHAPTER,
     FIELD,
     computed_step,
     edit,
@@ -87,11 +86,6 @@ OPEN_CARDS = """
         return [spots.length, withoutCard];
     }
 """
-
-
-@pytest.fixture
-def visit(open_page):
-    return open_page(CHAPTER)
 
 
 def open_card(visit, spot=WEIGHT):
