@@ -57,11 +57,15 @@ def test_heading_link_scrolls_below_header(visit):
     page.wait_for_function(IS_BELOW_HEADER, arg="#what-goes-wrong")
 
 
-def test_old_anchor_leads_to_the_moved_section(open_page, address):
-    visit = open_page()
-    visit.page.goto(f"{address}mechanisms/masks/#the-second-way")
-    visit.page.wait_for_url(f"{address}mechanisms/local_window/#the-second-way")
-    visit.page.wait_for_function(IS_BELOW_HEADER, arg="#the-second-way")
+def test_old_anchor_leads_to_the_moved_section_or_row(open_page, address):
+    page = open_page().page
+    for old, new, anchor in (
+        ("mechanisms/masks", "mechanisms/local_window", "#the-second-way"),
+        ("check", "mechanisms/common_mistakes", "#keys-reshaped"),  # in a folded table
+    ):
+        page.goto(f"{address}{old}/{anchor}")
+        page.wait_for_url(f"{address}{new}/{anchor}")
+        page.wait_for_function(IS_BELOW_HEADER, arg=anchor)
 
 
 def test_old_anchor_shows_its_link_without_scripts(phone, address):
