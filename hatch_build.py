@@ -11,7 +11,7 @@ class Address(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         module = Path(self.root, "attention_docs", "publish", "repository.py")
         repository = runpy.run_path(str(module))
-        origin = repository["origin"](Path(self.root))
+        origin = repository["address"](Path(self.root))
         if origin:
             urls = {
                 "Documentation": repository["pages_address"](origin),

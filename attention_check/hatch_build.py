@@ -11,6 +11,6 @@ class Address(MetadataHookInterface):
     def update(self, metadata: dict[str, Any]) -> None:
         clone = Path(self.root).parent
         module = clone / "attention_docs" / "publish" / "repository.py"
-        origin = runpy.run_path(str(module))["origin"](clone) if module.is_file() else None
+        origin = runpy.run_path(str(module))["address"](clone) if module.is_file() else None
         if origin:
             metadata.setdefault("urls", {"Repository": origin})  # an sdist has its own

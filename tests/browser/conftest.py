@@ -5,6 +5,7 @@ import os
 import pytest
 from playwright.sync_api import sync_playwright
 
+from tests.browser.live.editing import CHAPTER
 from tests.browser.visit import PAGE_OF_EACH_KIND, Visit, first_installed, served, url_path
 
 # The shell, which has no user interface, needs a third less computing time to load a page.
@@ -91,3 +92,9 @@ def open_page(tab, address):
 
     yield load
     tab.assert_no_errors()
+
+
+@pytest.fixture
+def visit(open_page):
+    """A page with every kind of content, as a first visit."""
+    return open_page(CHAPTER)

@@ -53,25 +53,18 @@ def test_wcag_2_2_of_page_and_navigation(desktop, address, axe, page):
         assert desktop.wcag_violations(exclude=FORMULA_HTML) == []
 
 
-def test_hovered_button_and_print_have_enough_contrast(chapter, axe):
-    chapter.page.evaluate(axe)
-    for scheme in ("light", "dark"):
-        chapter.emulate(scheme)
-        chapter.page.locator(".live-try").first.hover()
-        assert chapter.page.evaluate(LOW_CONTRAST) == []
-    chapter.emulate_print("dark")
-    assert chapter.page.evaluate(LOW_CONTRAST) == []
-
-
 @pytest.mark.parametrize(
-    "page", ["multi_head", pytest.param("self_attention", marks=pytest.mark.weekly)]
+    "page", ["kv_cache", "multi_head", pytest.param("self_attention", marks=pytest.mark.weekly)]
 )
-def test_formulas_have_enough_contrast_in_both_schemes(desktop, address, axe, page):
+def test_formulas_hovered_button_and_print_have_enough_contrast(desktop, address, axe, page):
     desktop.load_uncached(f"{address}mechanisms/{page}/")
     desktop.page.evaluate(axe)
     for scheme in ("light", "dark"):
         desktop.emulate(scheme)
+        desktop.page.locator(".live-try").first.hover()
         assert desktop.page.evaluate(LOW_CONTRAST) == []
+    desktop.emulate_print("dark")
+    assert desktop.page.evaluate(LOW_CONTRAST) == []
 
 
 def test_first_tab_stop_skips_to_content(chapter):

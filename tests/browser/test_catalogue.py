@@ -23,13 +23,6 @@ def test_filter_shows_the_rows_that_have_all_words(open_page):
     assert status.inner_text() == ""
 
 
-def test_old_anchor_on_the_page_of_the_check_leads_to_the_row(open_page, address):
-    page = open_page().page
-    page.goto(f"{address}check/#keys-reshaped")
-    page.wait_for_url(f"{address}mechanisms/common_mistakes/#keys-reshaped")
-    page.locator("tr:has(#keys-reshaped)").wait_for()
-
-
 def test_filter_shows_a_model_in_each_table(open_page):
     page = open_page("mechanisms/models_by_name").page
     page.get_by_label("Show models with these words").fill("gpt-oss-20b")

@@ -2,8 +2,6 @@
 
 import contextlib
 
-import pytest
-
 from tests.browser.visit import COUNTS, KINDS
 
 # Whether a heading is at the top of the window, right below the site's header.
@@ -14,7 +12,6 @@ IS_BELOW_HEADER = """
         return header <= top && top <= header + 100;
     }
 """
-CHAPTER = "mechanisms/self_attention"
 
 
 def count_content(page):
@@ -52,25 +49,23 @@ def test_back_and_forward_show_pages_as_before(open_page):
     assert navigate(page.go_forward) == third
 
 
-@pytest.fixture
-def chapter(open_page):
-    """A page with every kind of content, as a first visit."""
-    return open_page(CHAPTER)
-
-
-def test_heading_link_scrolls_below_header(chapter):
-    page = chapter.page
+def test_heading_link_scrolls_below_header(visit):
+    page = visit.page
     page.locator(".md-sidebar--secondary a[href$='#what-goes-wrong']").click()
     page.wait_for_function(IS_BELOW_HEADER, arg="#what-goes-wrong")
     page.reload()
     page.wait_for_function(IS_BELOW_HEADER, arg="#what-goes-wrong")
 
 
-def test_old_anchor_leads_to_the_moved_section(open_page, address):
-    visit = open_page()
-    visit.page.goto(f"{address}mechanisms/masks/#the-second-way")
-    visit.page.wait_for_url(f"{address}mechanisms/local_window/#the-second-way")
-    visit.page.wait_for_function(IS_BELOW_HEADER, arg="#the-second-way")
+def test_old_anchor_leads_to_the_moved_section_or_row(open_page, address):
+    page = open_page().page
+    for old, new, anchor in (
+        ("mechanisms/masks", "mechanisms/local_window", "#the-second-way"),
+        ("check", "mechanisms/common_mistakes", "#keys-reshaped"),  # in a folded table
+    ):
+        page.goto(f"{address}{old}/{anchor}")
+        page.wait_for_url(f"{address}{new}/{anchor}")
+        page.wait_for_function(IS_BELOW_HEADER, arg=anchor)
 
 
 def test_old_anchor_shows_its_link_without_scripts(phone, address):
@@ -95,22 +90,25 @@ def test_heading_link_to_another_page_scrolls_below_header(open_page):
     assert visit.page.url == target
 
 
-def test_first_visit_has_colour_scheme_before_theme_script(browser, address):
+def test_colour_scheme_and_absolute_stylesheet_urls_do_not_need_the_theme_script(browser, address):
     context = browser.new_context(color_scheme="dark")
     page = context.new_page()
     page.route("**/bundle.*.js", lambda route: route.abort())
     page.goto(address)
     assert page.evaluate("document.body.dataset.mdColorScheme") == "slate"
+    links = page.locator("link[rel=stylesheet]").all()
+    assert len(links) > 2
+    assert all(link.get_attribute("href").startswith(address) for link in links)
     context.close()
 
 
-def test_back_restores_scroll_position(chapter):
-    page = chapter.page
+def test_back_restores_scroll_position(visit):
+    page = visit.page
     page.evaluate("window.scrollTo(0, 1500)")
-    chapter.wait_until("history.state?.y === 1500")  # the theme has saved the position
+    visit.wait_until("history.state?.y === 1500")  # the theme has saved the position
     with instant_navigation(page):
         page.locator(".md-footer__link--next").dispatch_event("click")
-    chapter.wait_until("scrollY === 0")
+    visit.wait_until("scrollY === 0")
     with instant_navigation(page):
         page.go_back()
-    chapter.wait_until("Math.abs(scrollY - 1500) <= 1")
+    visit.wait_until("Math.abs(scrollY - 1500) <= 1")

@@ -181,10 +181,12 @@ def test_side_panel_switches_to_the_probabilities_of_an_edit(open_page):
 
 
 @each_window
-def test_side_panel_card_field_and_bar_do_not_overlap(open_page, window):
+def test_side_panel_card_field_and_bar_do_not_overlap_and_meet_wcag_2_2(open_page, axe, window):
     visit = open_page("course/mask", **window)
     if window is PHONE:
         unfold(visit)
+    # The card is placed after its style has arrived.
+    visit.page.route("**/live.css*", lambda route: (sleep(0.5), route.continue_()), times=1)
     visit.page.locator(".by-hand .main g[data-at='4,0']").click()
     visit.page.wait_for_selector(f"{CARD} output")
     card, stage = box(visit, CARD), box(visit, ".by-hand .main svg")
@@ -201,14 +203,11 @@ def test_side_panel_card_field_and_bar_do_not_overlap(open_page, window):
     assert not overlap(panel, bar)
     assert not overlap(field, bar)
     assert panel["bottom"] <= window["height"]
-
-
-def test_first_card_is_placed_after_a_slow_style(open_page):
-    visit = open_page("course/mask", **WIDE)
-    visit.page.route("**/live.css*", lambda route: (sleep(0.5), route.continue_()))
-    visit.page.locator(".by-hand .main g[data-at='4,0']").click()
-    visit.page.wait_for_selector(f"{CARD} output")
-    assert box(visit, CARD)["bottom"] <= WIDE["height"]
+    visit.page.evaluate(axe)
+    for scheme in ("light", "dark"):
+        visit.emulate(scheme, **window)
+        visit.finish_transitions()
+        assert visit.wcag_violations(include=DOCK) == []
 
 
 def test_editing_from_the_side_panel_edits_the_example_of_the_page(open_page):
@@ -245,18 +244,7 @@ def test_page_on_learning_shows_the_learned_model_from_its_section_on(open_page)
     assert shows(visit, LEARNED)
 
 
-def test_side_panel_meets_wcag_2_2_while_editing(open_page, axe):
-    visit = open_page("course/mask", **PHONE)
-    unfold(visit)
-    start_editing(visit)
-    visit.page.evaluate(axe)
-    for scheme in ("light", "dark"):
-        visit.emulate(scheme, **PHONE)
-        visit.finish_transitions()
-        assert visit.wcag_violations(include=DOCK) == []
-
-
-@pytest.mark.parametrize("window", [WIDE, PHONE], ids=["wide", "phone"])
+@each_window
 def test_side_panel_follows_the_paragraph_that_is_read(open_page, window):
     visit = open_page("course/mask", **window)
     if window is PHONE:

@@ -50,16 +50,3 @@ def test_used_css_variables_keep_their_definitions(site):
     definition = re.compile(r"(?<![\w(-])(--[\w-]+)\s*:")
     defined_by_theme = set(definition.findall(read_stylesheets(THEME)))
     assert used & defined_by_theme <= set(definition.findall(css))
-
-
-def test_stylesheet_urls_are_absolute(browser, address):
-    page = browser.new_page()
-    # Without the theme's script, which would resolve the addresses itself.
-    page.route("**/bundle.*.js", lambda route: route.abort())
-    page.goto(address)
-    sheets = page.locator("link[rel=stylesheet]").evaluate_all(
-        "links => links.map(link => link.getAttribute('href'))"
-    )
-    assert len(sheets) > 2
-    assert all(sheet.startswith(address) for sheet in sheets)
-    page.close()

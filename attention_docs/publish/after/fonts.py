@@ -9,7 +9,6 @@ project.
 
 import base64
 import functools
-import hashlib
 import html
 import io
 import re
@@ -20,7 +19,7 @@ from pathlib import Path
 
 from attention_docs.publish.after.symbols import GREEK
 from attention_docs.publish.assets import read_file
-from attention_docs.publish.cache import files_digest
+from attention_docs.publish.cache import digest, files_digest
 from attention_docs.publish.errors import PublishError
 from attention_docs.publish.project import Project
 
@@ -105,7 +104,7 @@ def style_sheet(project: Project, formulas: Iterable[str]) -> str:
             return ""
         font = read_file(project.node_modules, f"katex/dist/fonts/{name}.woff2")
         text = "".join(sorted(characters[name]))
-        key = hashlib.sha256(font).hexdigest() + text
+        key = digest(font) + text
         if key not in cache:
             cache[key] = base64.b64encode(subset_font(name, font, text)).decode()
         return EMBEDDED_FONT_FACE.format(font_face["descriptors"], cache[key])

@@ -3,14 +3,12 @@
 import re
 
 import numpy as np
-import pytest
 
 from attention_docs.backward import attention_backward
 from attention_docs.render.numbers import number
 from tests.browser.live.editing import edited_x, press_bar_button
 from tests.live.replay import replay
 
-CHAPTER = "mechanisms/self_attention"
 OUTPUT = 'table[data-val="self_attention.output"] tbody td >> nth=1'
 BOX, STATUS = ".live-matters", ".live-matters [role=status]"
 # Everything that “What matters” adds to a page.
@@ -21,11 +19,6 @@ INFLUENCES = """
         cell.dataset.influence, (cell.querySelector("input") ?? cell).title
     ])
 """
-
-
-@pytest.fixture
-def visit(open_page):
-    return open_page(CHAPTER)
 
 
 def show_influences(visit, spot=OUTPUT):

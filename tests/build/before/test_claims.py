@@ -32,15 +32,13 @@ def problems_in(text):
             r"With 64 it ends, and \number{8} … \claim{1 < 2 | With 64 it ends}",
             r"\number{8} needs a \claim, or is a \val: “With 64 it ends, and \number{8} …”",
         ),
+        (
+            "\\example{model_memory}\n\nIt has \\number{8192} tokens.",  # which it holds
+            r"\number{8192} needs a \claim, or is a \val: “It has \number{8192} tokens.”",
+        ),
     ],
 )  # fmt: skip
 def test_problem_of_a_sentence_is_reported(text, problem):
-    assert problems_in(text) == [problem]
-
-
-def test_number_that_an_example_holds_is_not_typed():
-    text = "\\example{model_memory}\n\nIt has \\number{8192} tokens."
-    problem = r"\number{8192} needs a \claim, or is a \val: “It has \number{8192} tokens.”"
     assert problems_in(text) == [problem]
 
 

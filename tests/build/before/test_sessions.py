@@ -19,7 +19,6 @@ PAGES = [
     for path in sorted((ROOT / "docs").rglob("*.md"))
     if PROGRAM.search(path.read_text("utf-8"))
 ]
-each_page = pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 
 
 def program_and_output(page):
@@ -32,15 +31,10 @@ def program_and_output(page):
     return sessions.program(markdown, heading), "".join(example.want for example in examples)
 
 
-@each_page
-def test_program_does_not_need_the_package(page):
-    program, _ = program_and_output(page)
-    assert "attention_docs" not in program
-
-
-@each_page
-def test_program_pasted_at_a_prompt_prints_what_its_page_shows(page, tmp_path):
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_program_without_the_package_prints_at_a_prompt_what_its_page_shows(page, tmp_path):
     program, shown_output = program_and_output(page)
+    assert "attention_docs" not in program
     process = subprocess.run(
         [sys.executable, "-I", "-q", "-i"],
         input=f"{program}\n",
