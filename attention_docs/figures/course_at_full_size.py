@@ -124,9 +124,8 @@ def _head_chooser(sentence: Mapping[str, Any]) -> str:
         _number_field("head", len(layers[0]), head),
         svg.element("div", "kinds", *buttons, role="group", aria_label="kinds"),
         _own_tool("", role="group", aria_label="the strongest heads on your text"),
-        svg.element(
-            "p", "Point at a square, or click to keep its head. Frames are the buttons' heads."
-        ),
+        "<p>Point at a square, or click to keep its head. Frames are the heads of the buttons, "
+        '<a href="#heads">explained below</a>.</p>',
         class_="control hands-on",
     )
 

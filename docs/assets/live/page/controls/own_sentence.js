@@ -145,10 +145,10 @@ const connect = (form) => {
       kinds.replaceChildren("strongest on your text", ...strongest.map(kindButton));
       if (known.length) kinds.prepend("found on other texts", ...known.map(kindButton));
       const likeliest = next.slice(0, LISTED).map((/** @type {[string, number]} */ [token, share]) => `“${token}” ${share.toFixed(2)}`);
-      status.value = `The likeliest next tokens: ${likeliest.join(", ")}.`;
-      without = own.cut.size ? `without ${[...own.cut.keys()].join(" and ")}` : "";
+      without = own.cut.size ? `, without ${[...own.cut.keys()].join(" and ")}` : "";
+      status.value = `The likeliest next tokens${without}: ${likeliest.join(", ")}.`;
       cutResult.value = without && [
-        `The token after your text, ${without}: ${change(winner)} gains most, and ${change(loser)} loses most.`,
+        `The token after your text${without}: ${change(winner)} gains most, and ${change(loser)} loses most.`,
         "The weights stay, but the output is removed. One head among so many may change little: a picture of weights is not yet an explanation.",
       ].join(" ");
       restoreButton.hidden = own.cut.size < 2;
@@ -214,7 +214,7 @@ const connect = (form) => {
   });
   writeButton.onclick = () => {
     if (!temperature.reportValidity()) return;
-    const textContent = ["after your text", `at temperature ${temperature.value}`, without].filter(Boolean).join(", ");
+    const textContent = `after your text, with probabilities at temperature ${temperature.value}${without}`;
     written.prepend(Object.assign(document.createElement("div"), { className: "tokens", textContent }));
     ask({ kind: "write", temperature: temperature.valueAsNumber, count: WRITTEN_AT_ONCE });
   };
