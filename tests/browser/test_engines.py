@@ -36,7 +36,7 @@ HARNESS = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>E
 <body><iframe style="height: 900px; border: 0"></iframe>
 <script type="application/json" id="task">{task}</script><script src="engine_checks.js"></script></body></html>
 """
-END_OF_POLICY = b"form-action 'self'\">"
+END_OF_POLICY = b"form-action 'none'\">"
 # Turn off Firefox's welcome pages and background requests.
 PREFERENCES = {
     "app.normandy.enabled": False,
