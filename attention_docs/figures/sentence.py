@@ -13,7 +13,7 @@ import numpy as np
 
 from attention_docs.examples.course_sentence import SWAPPED, THEY, VOCABULARY, WORDS
 from attention_docs.lookup import StepsOf, load_results
-from attention_docs.render.numbers import computed_span, short_number
+from attention_docs.render.numbers import computed_span, number, short_number
 from attention_docs.render.references import index_in_step, step_name
 
 # Of the record of the real model, the tokens up to the first *they*.
@@ -22,7 +22,7 @@ REAL_NAME, REAL_LENGTH = "a real model", 6
 OWN_SENTENCE_HTML = (
     '<form class="hands-on" action="course/at_full_size/"><input maxlength="300" '
     'required autocomplete="off" aria-label="your own text" placeholder="Your own text">'
-    "<button>To the model</button></form>"
+    "<button>Read it with the model</button><small>{megabytes} MB, once</small></form>"
 )
 # The verbs of the two nouns, which are drawn as bars.
 VERBS = ("fly", "sail")
@@ -99,7 +99,8 @@ def course_sentence_html(words: list[str], ending: str, steps_of: StepsOf) -> st
 
 def real_sentence_html() -> str:
     """Return the beginning of the recorded sentence, with the measured shares of a head."""
-    record = load_results("real_model")["sentence"]
+    model = load_results("real_model")
+    record = model["sentence"]
     tokens = [token.strip() for token in record["tokens"]]
     words = ""
     for query in range(REAL_LENGTH):
@@ -108,10 +109,12 @@ def real_sentence_html() -> str:
         words += word_html(REAL_NAME, tokens, weights, digits, reason_ending=".")
     layer, head = record["head"]
     next_word = tokens[REAL_LENGTH]
+    megabytes = computed_span(number(round(model["file"]["bytes"] / 1e6)))
+    own_sentence = OWN_SENTENCE_HTML.format(megabytes=megabytes)
     measured_by = (
         "<p>Measured in SmolLM2, a model that learned its matrices, in head "
         f"{computed_span(str(head))} of layer {computed_span(str(layer))}. "
-        f"The text goes on with <em>{next_word}</em>.</p>{OWN_SENTENCE_HTML}"
+        f"The text goes on with <em>{next_word}</em>.</p>{own_sentence}"
     )
     return SENTENCE_HTML.format(
         tracks=2 * REAL_LENGTH + 2,

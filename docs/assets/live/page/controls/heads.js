@@ -111,12 +111,6 @@ const connect = (figure) => {
   target.onpointerleave = showChosen;
   target.onclick = (/** @type {PointerEvent} */ event) => choose(headAt(event));
   scrollToChosen();
-  const sentence = new URLSearchParams(location.hash.slice(1)).get("sentence");
-  if (sentence) {
-    form.sentence.value = sentence;
-    find("form output").value = "Press the button, and the model reads this text.";
-    find("form button").focus();
-  }
   // The script connects the form, which the reader has then sent already.
   form.onsubmit = (/** @type {Event} */ event) => {
     event.preventDefault();
@@ -125,6 +119,14 @@ const connect = (figure) => {
       () => (find("form output").value = "Could not fetch the script. Are you online?")
     );
   };
+  const sentence = new URLSearchParams(location.hash.slice(1)).get("sentence");
+  if (sentence) {
+    form.sentence.value = sentence;
+    figure.scrollIntoView();
+    // Who typed it on home has asked for the model. A link from elsewhere does not fetch it by itself.
+    if (document.referrer.startsWith(location.origin)) form.requestSubmit();
+    else find("form output").value = "Press the button, and the model reads this text.";
+  }
   const [, index, ...place] = ADDRESS.exec(location.hash) ?? [];
   const isSentence = [...choice.options].some((/** @type {HTMLOptionElement} */ { value }) => value === index);
   if (!isSentence || fields.some(({ max }, i) => Number(place[i]) > Number(max))) return;
