@@ -123,7 +123,7 @@ const connect = (form) => {
     },
     tokens: (/** @type {any} */ { tokens, ids }) => {
       progress.hidden = true;
-      status.value = "Reading.";
+      status.value = find(":scope > output").value = "Reading.";
       if (own?.text !== reading.text) written.replaceChildren();
       own = { ...reading, tokens, percent: [], ids: tokensAndIds(tokens, ids), enlarged: enlargedHead(tokens) };
       const pronoun = tokens.findLastIndex((/** @type {string} */ token) => PRONOUN.test(token));
