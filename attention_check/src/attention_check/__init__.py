@@ -85,6 +85,7 @@ def check_cache(
     first_half = length // 2
     second_half = length - first_half
     expected = output_in_chunks(layer, make_cache(), inputs, [length])
+    # Errors are relative to the largest number, or to 1 if all are smaller.
     largest = np.abs(expected[np.isfinite(expected)]).max(initial=1.0)
     for chunk_lengths in (
         [first_half, second_half],

@@ -49,9 +49,9 @@ const connect = (form) => {
   /** @type {Worker | undefined} */
   let worker;
   let isBusy = false;
-  /** The request for the sentence that is read, and the head to show. @type {{ text: string, cut: Map<string, Place>, place?: Place }} */
+  /** The sentence that is being read: its text, the heads that are cut, the one to show, and what the figure needs. @type {any} */
   let reading;
-  /** The sentence that was read last: that request, and what the figure needs. @type {any} */
+  /** The sentence that was read last. @type {any} */
   let own;
   /** Which heads are cut, in words. */
   let without = "";
@@ -125,17 +125,18 @@ const connect = (form) => {
       progress.hidden = true;
       status.value = find(":scope > output").value = "Reading.";
       if (own?.text !== reading.text) written.replaceChildren();
-      own = { ...reading, tokens, percent: [], ids: tokensAndIds(tokens, ids), enlarged: enlargedHead(tokens) };
+      Object.assign(reading, { tokens, percent: [], ids: tokensAndIds(tokens, ids), enlarged: enlargedHead(tokens) });
       const pronoun = tokens.findLastIndex((/** @type {string} */ token) => PRONOUN.test(token));
-      if (pronoun >= 0) own.asking = pronoun;
-      find(".tokens").innerHTML = own.ids;
+      if (pronoun >= 0) reading.asking = pronoun;
+      find(".tokens").innerHTML = reading.ids;
       find(".small").innerHTML = smallPictures(tokens.length);
     },
     layer: (/** @type {any} */ { layer, percent }) => {
-      own.percent[layer] = percent;
-      find(".small g g").insertAdjacentHTML("beforeend", smallLayer(percent, layer, own.tokens.length));
+      reading.percent[layer] = percent;
+      find(".small g g").insertAdjacentHTML("beforeend", smallLayer(percent, layer, reading.tokens.length));
     },
     read: (/** @type {any} */ { next, loser, winner, strongest }) => {
+      own = reading;
       option.value = `own-${Date.now()}`; // another value makes the figure draw the sentence anew
       option.textContent = own.text;
       choice.append(option);
