@@ -15,13 +15,13 @@ def main():
     folder, *model_paths = map(Path, sys.argv[1:])
     try:
         content = (model_paths[0] if model_paths else weights_file()).read_bytes()
-        folder.mkdir(parents=True, exist_ok=True)
         write_parts(content, folder)
     except OSError as error:
         sys.exit(f"model: {error}")
 
 
 def write_parts(content, folder, size=PART):
+    folder.mkdir(parents=True, exist_ok=True)
     # Browsers keep a part by its name, so another model needs other names.
     digest = hashlib.sha256(content).hexdigest()[:8]
     parts = []

@@ -1,22 +1,27 @@
 """The figure of all heads reads a sentence that the reader types, here with a tiny model."""
 
+import os
 import runpy
+import shutil
 
 import numpy as np
 import pytest
 
 from attention_docs.model.gguf_file import read_gguf
 from attention_docs.model.sampling import next_token_probabilities
+from tests.browser.visit import Visit, served, url_path
 from tests.conftest import ROOT
 from tests.model import tiny
 
 PAGE, TEXT = "course/at_full_size", "The cat sat at the cat."
 PARTS = 3
 STATUS = ".own-sentence output"
-# Resolves when the page and all it needs are kept.
-WAIT_UNTIL_KEPT = """
+# Whether the page and all it needs are kept, after half a minute at most.
+IS_KEPT = """
     (async () => {
-        while (!await caches.match(location.href)) await new Promise(done => setTimeout(done, 50));
+        for (let i = 0; i < 600 && !await caches.match(location.href); i++)
+            await new Promise(done => setTimeout(done, 50));
+        return Boolean(await caches.match(location.href));
     })()
 """
 LAYER, HEAD = 1, 2  # the head that is shown
@@ -28,12 +33,14 @@ def model_path(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def parts(model_path, tmp_path_factory):
-    """A folder with the parts of the tiny model."""
-    content, folder = model_path.read_bytes(), tmp_path_factory.mktemp("parts")
+def address_with_model(site, model_path, tmp_path_factory):
+    """The address where the site is served with the parts of the tiny model."""
+    content, folder = model_path.read_bytes(), tmp_path_factory.mktemp("with_model") / "site"
+    shutil.copytree(site, folder, copy_function=os.link)
     write_parts = runpy.run_path(ROOT / "scripts" / "real_model" / "parts.py")["write_parts"]
-    write_parts(content, folder, size=-(-len(content) // PARTS))
-    return folder
+    write_parts(content, folder / "assets" / "model", size=-(-len(content) // PARTS))
+    with served(folder) as address:
+        yield address
 
 
 @pytest.fixture(scope="module")
@@ -45,21 +52,17 @@ def layers(model_path):
 
 
 @pytest.fixture
-def own(open_page, parts):
-    """The page, with the parts of the tiny model in place of those of the site."""
-    visit = open_page(PAGE)
-    visit.context.route(
-        "**/assets/model/*",
-        lambda route: route.fulfill(path=parts / route.request.url.split("/")[-1]),
-    )
-    for name, value in (("layer", LAYER), ("head", HEAD)):
-        visit.page.get_by_label(name, exact=True).fill(str(value))
-    yield visit
-    origin = {"origin": visit.page.url, "storageTypes": "all"}
-    visit.page.goto("about:blank")  # ends what the page still keeps
-    visit.context.new_cdp_session(visit.page).send("Storage.clearDataForOrigin", origin)
-    visit.context.unroute_all()
-    visit.context.set_offline(False)
+def own(browser, address_with_model):
+    """The page in a context of its own, with which its cache and its service worker end.
+
+    If they were deleted instead, while the service worker starts, Playwright would wait for it
+    without end.
+    """
+    with Visit(browser, address_with_model + url_path(PAGE)) as visit:
+        for name, value in (("layer", LAYER), ("head", HEAD)):
+            visit.page.get_by_label(name, exact=True).fill(str(value))
+        yield visit
+        visit.assert_no_errors()
 
 
 def read(visit, text=TEXT):
@@ -143,7 +146,7 @@ def test_head_is_cut_and_restored_and_tokens_are_written(own, layers):
     own.wait_until("document.querySelectorAll('.written small').length === 3")
 
 
-def test_interrupted_fetch_goes_on_where_it_was(own, parts):
+def test_interrupted_fetch_goes_on_where_it_was(own):
     last = f"**/*-{PARTS - 1}.bin"
     own.context.route(last, lambda route: route.abort())
     read(own)
@@ -157,15 +160,9 @@ def test_interrupted_fetch_goes_on_where_it_was(own, parts):
     own.errors.clear()  # the request that this test aborted
 
 
-def test_long_text_and_missing_model_are_refused(own):
+def test_long_text_is_refused(own):
     read(own, "a " * 41)
     assert "at most 40" in wait_for_status(own, "The text has ")
-    own.page.evaluate("caches.delete('attention-docs-model')")
-    own.page.reload()
-    own.context.unroute_all()
-    read(own)
-    wait_for_status(own, "This copy of the site does not have the model.")
-    own.errors.clear()  # the list of parts is not found
 
 
 def test_small_memory_is_told(own):
@@ -177,20 +174,17 @@ def test_small_memory_is_told(own):
 
 def test_text_is_read_if_the_storage_is_full(own):
     devtools = own.context.new_cdp_session(own.page)
-    origin = {"origin": own.page.url}
-    devtools.send("Storage.overrideQuotaForOrigin", {**origin, "quotaSize": 1})
+    devtools.send("Storage.overrideQuotaForOrigin", {"origin": own.page.url, "quotaSize": 1})
     read(own)
     wait_for_status(own, "The likeliest next tokens")
     kept = own.page.evaluate("caches.match(`${attentionDocs.folder}model/parts.json`)")
     assert kept is None
-    devtools.send("Storage.overrideQuotaForOrigin", origin)
 
 
 def test_page_and_model_are_kept_for_a_visit_without_network(own):
     read(own)
     wait_for_status(own, "The likeliest next tokens")
-    own.page.evaluate(WAIT_UNTIL_KEPT)
-    own.context.unroute_all()
+    assert own.page.evaluate(IS_KEPT)
     own.context.set_offline(True)
     own.page.reload()
     read(own)
