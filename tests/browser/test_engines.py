@@ -152,6 +152,7 @@ def webkit(address, profile):
     reading, writing = os.pipe()
     options = ["-displayfd", str(writing), "-screen", "0", "1400x1000x24", "-nolisten", "tcp"]
     with running([screen, *options], pass_fds=[writing]):
+        os.close(writing)  # so that reading ends if Xvfb does
         display = os.read(reading, 16).decode().strip()
         environment = {**os.environ, "DISPLAY": f":{display}", "HOME": str(profile)}
         environment |= {"GDK_BACKEND": "x11", "LIBGL_ALWAYS_SOFTWARE": "1", "NO_AT_BRIDGE": "1"}
@@ -160,7 +161,6 @@ def webkit(address, profile):
         with running([program, "--private", address], env=environment):
             yield
     os.close(reading)
-    os.close(writing)
 
 
 @pytest.mark.parametrize("engine", [firefox, webkit], ids=lambda engine: engine.__name__)
