@@ -126,7 +126,7 @@ def test_head_is_cut_and_restored_and_tokens_are_written(own, layers):
     before = wait_for_status(own, "The likeliest next tokens")
     own.page.get_by_role("button", name="Cut this head").click()
     result = ".own-tool output"
-    own.wait_until(f"document.querySelector('{result}').value")
+    own.wait_until(f"document.querySelector('{result}').value.startsWith('The token')")
     status = own.page.locator(result).inner_text()
     assert f"layer {LAYER}, head {HEAD}" in status
     assert own.page.locator(".small > path").get_attribute("d"), "the head is crossed out"
@@ -151,6 +151,7 @@ def test_interrupted_fetch_goes_on_where_it_was(own):
     own.context.route(last, lambda route: route.abort())
     read(own)
     assert "Press the button again" in wait_for_status(own, "The fetch stopped at ")
+    own.wait_until("document.querySelector('.all-heads:not([data-reading]) > output').value")
     own.context.unroute(last)
     own.requests.clear()
     own.page.get_by_role("button", name="Read it with the model").click()

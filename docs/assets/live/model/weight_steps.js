@@ -32,8 +32,8 @@ export const weightSteps = ({ layer, head, query, keys, scores, weights }, token
   ];
   const rows = powers.map((power, key) => [names[key], scores[key], scaled[key], power, weights[key]]);
   return [
-    `<p>Layer ${layer}, head ${head}: the <a href="../projections/">query</a> of ${names.at(-1)} and the key of ${names[asked]} `,
-    `have ${query.length} features. Their products, which scroll sideways, add up to ${digits(scores[asked])}.</p>`,
+    `<p>Layer ${layer}, head ${head}: the <a href="../projections/">query</a> of ${names.at(-1)} and the key of ${names[asked]}, `,
+    `both <a href="../../mechanisms/rotary/">turned</a> by their positions, have ${query.length} features. Their products, which scroll sideways, add up to ${digits(scores[asked])}.</p>`,
     table([["query", ...query], ["key", ...keys[asked]], ["product", ...products]]),
     `<p>The weights of ${names.at(-1)} are the softmax of its scores. The largest of them is subtracted, so that no power is too large.</p>`,
     table([headings, ...rows], asked + 1),

@@ -7,6 +7,7 @@ import { attentionDocs, connectEach } from "../site.js";
 
 const WRITTEN_AT_ONCE = 3;
 const LISTED = 3; // of the likeliest next tokens
+const LITTLE = 0.1; // a change of a probability
 const PRONOUN = /^(they|them|it|he|him|she|her)$/i;
 const CACHE = "attention-docs-page";
 
@@ -82,6 +83,9 @@ const connect = (form) => {
   /** @param {string} text @param {Map<string, Place>} cut the heads that are cut, by their names @param {Place} [place] */
   const read = (text, cut = new Map(), place) => {
     reading = { text, cut, place };
+    figure.dataset.reading = "text"; // what is not yet of this text is faint
+    status.value = cutResult.value = "Reading.";
+    find(":scope > output").value = "";
     ask({ kind: "read", folder: `${attentionDocs.folder}model/`, text, cut: [...cut.values()] });
   };
   /** Show a head of the sentence. @param {Place} place */
@@ -123,7 +127,8 @@ const connect = (form) => {
     },
     tokens: (/** @type {any} */ { tokens, ids }) => {
       progress.hidden = true;
-      status.value = find(":scope > output").value = "Reading.";
+      status.value = "Reading.";
+      figure.dataset.reading = "layers";
       if (own?.text !== reading.text) written.replaceChildren();
       Object.assign(reading, { tokens, percent: [], ids: tokensAndIds(tokens, ids), enlarged: enlargedHead(tokens) });
       const pronoun = tokens.findLastIndex((/** @type {string} */ token) => PRONOUN.test(token));
@@ -137,6 +142,7 @@ const connect = (form) => {
     },
     read: (/** @type {any} */ { next, loser, winner, strongest }) => {
       own = reading;
+      delete figure.dataset.reading;
       option.value = `own-${Date.now()}`; // another value makes the figure draw the sentence anew
       option.textContent = own.text;
       choice.append(option);
@@ -148,9 +154,11 @@ const connect = (form) => {
       const likeliest = next.slice(0, LISTED).map((/** @type {[string, number]} */ [token, share]) => `“${token}” ${share.toFixed(2)}`);
       without = own.cut.size ? `, without ${[...own.cut.keys()].join(" and ")}` : "";
       status.value = `The likeliest next tokens${without}: ${likeliest.join(", ")}.`;
+      const largest = Math.max(winner[2] - winner[1], loser[1] - loser[2]);
       cutResult.value = without && [
         `The token after your text${without}: ${change(winner)} gains most, and ${change(loser)} loses most.`,
-        "The weights stay, but the output is removed. One head among so many may change little: a picture of weights is not yet an explanation.",
+        "The weights stay, but the outputs of cut heads are set to zero.",
+        largest < LITTLE ? "Single heads among so many often change little: a picture of weights is not yet an explanation." : "",
       ].join(" ");
       restoreButton.hidden = own.cut.size < 2;
       setBusy(false);
@@ -171,6 +179,9 @@ const connect = (form) => {
     done: () => setBusy(false),
     failed: (/** @type {any} */ { message }) => {
       progress.hidden = true;
+      delete figure.dataset.reading;
+      choice.dispatchEvent(new Event("change")); // the figure speaks of its sentence again
+      cutResult.value = "";
       status.value = message;
       setBusy(false);
     },
