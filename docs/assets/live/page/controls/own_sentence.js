@@ -100,6 +100,12 @@ const connect = (form) => {
     const textContent = `${place.kind}: ${nameOf(place)}`;
     return Object.assign(document.createElement("button"), { type: "button", textContent, onclick: () => show(place).scrollIntoView({ block: "nearest" }) });
   };
+  /** @param {string} name @param {(Place & { kind: string })[]} places */
+  const kindButtons = (name, places) => {
+    const line = document.createElement("div");
+    line.append(name, ...places.map(kindButton));
+    return line;
+  };
   // The head that was found on other texts, because a single one does not tell what a pronoun means.
   const [, pronounLayer, pronounHead] = recordedKinds.querySelector("button").value.split(" ").map(Number);
   const pronounPlace = { kind: "Pronoun", layer: pronounLayer, head: pronounHead };
@@ -149,11 +155,12 @@ const connect = (form) => {
       const known = "asking" in own ? [pronounPlace] : [];
       const small = find(".small").innerHTML + marks([...known, ...strongest], [...own.cut.values()]);
       attentionDocs.sentences[option.value] = Object.assign(own, { next: bars(next), small });
-      kinds.replaceChildren("strongest on your text", ...strongest.map(kindButton));
-      if (known.length) kinds.prepend("found on other texts", ...known.map(kindButton));
+      kinds.replaceChildren(kindButtons("strongest on your text", strongest));
+      if (known.length) kinds.prepend(kindButtons("found on other texts, so it may fail on yours", known));
       const likeliest = next.slice(0, LISTED).map((/** @type {[string, number]} */ [token, share]) => `“${token}” ${share.toFixed(2)}`);
       without = own.cut.size ? `, without ${[...own.cut.keys()].join(" and ")}` : "";
-      status.value = `The likeliest next tokens${without}: ${likeliest.join(", ")}.`;
+      const end = own.text.split(" ").slice(-2).join(" ");
+      status.value = `The likeliest next tokens after “${end}”${without}: ${likeliest.join(", ")}.`;
       const largest = Math.max(winner[2] - winner[1], loser[1] - loser[2]);
       cutResult.value = without && [
         `The token after your text${without}: ${change(winner)} gains most, and ${change(loser)} loses most.`,
