@@ -180,7 +180,7 @@ def _writing_tool() -> str:
     return _own_tool(
         svg.element("label", f"temperature ({number(1)} in the bars)", temperature),
         _button("write", "Write three tokens, by chance"),
-        '<p>A low <a href="../writing/">temperature</a> favours the likeliest tokens.</p>',
+        "<p>A low temperature favours the likeliest tokens.</p>",
         svg.element("div", "", class_="written", aria_live="polite"),
     )
 

@@ -9,7 +9,7 @@ PACKAGE, ASSETS = ROOT / "attention_docs", ROOT / "docs" / "assets"
 SHARED = set(json.loads((PACKAGE / "live" / "attributes.json").read_text(encoding="utf-8")))
 # Attributes of the theme, notebooks and pages, and those that only tests or scripts need.
 WRITTEN_ALONE = {"clipboard-text", "computed", "mime-type", "search-exclude"}
-READ_ALONE = {"influence", "matrices", "names", "ready"}
+READ_ALONE = {"influence", "matrices", "names", "reading", "ready"}
 
 
 def attributes_in(folder, suffixes):
