@@ -158,10 +158,8 @@ def _own_tool(*content: str, **attributes: object) -> str:
 
 
 def _cutting_tool() -> str:
-    cut, restore = (
-        _button("cut", "Cut this head"),
-        _button("restore", "Restore all heads"),
-    )
+    cut = _button("cut", "Cut this head")
+    restore = _button("restore", "Restore all heads")
     return _own_tool(cut, restore, "<output></output>")
 
 
@@ -170,6 +168,7 @@ def _weight_tool() -> str:
     return _own_tool(
         "<label>weight from<select></select></label><label>to<select></select></label>",
         _button("compute", "Compute it"),
+        _button("largest", "Show the head where it is largest"),
         svg.element("div", "", class_="steps", aria_live="polite"),
     )
 

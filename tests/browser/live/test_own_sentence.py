@@ -16,14 +16,6 @@ from tests.model import tiny
 PAGE, TEXT = "course/at_full_size", "The cat sat at the cat."
 PARTS = 3
 STATUS = ".own-sentence output"
-# Whether the page and all it needs are kept, after half a minute at most.
-IS_KEPT = """
-    (async () => {
-        for (let i = 0; i < 600 && !await caches.match(location.href); i++)
-            await new Promise(done => setTimeout(done, 50));
-        return Boolean(await caches.match(location.href));
-    })()
-"""
 LAYER, HEAD = 1, 2  # the head that is shown
 
 
@@ -118,6 +110,14 @@ def test_a_weight_opens_its_computation(own, layers):
     assert product.sum() == pytest.approx(scores[column], abs=0.01)
     own.page.get_by_label("head", exact=True).fill("0")
     assert not own.page.locator(".steps table").count(), "they are of another head"
+    for field, index in zip(own.page.locator(".own-tool select").all(), (row, column), strict=True):
+        field.select_option(str(index))
+    own.page.get_by_role("button", name="Show the head where it is largest").click()
+    place = tuple(
+        int(own.page.get_by_label(n, exact=True).input_value()) for n in ("layer", "head")
+    )
+    percent = np.rint([100 * step.attention.weights[:, row, column] for step in steps])
+    assert percent[place] == percent.max()
 
 
 def test_head_is_cut_and_restored_and_tokens_are_written(own, layers):
@@ -185,7 +185,10 @@ def test_text_is_read_if_the_storage_is_full(own):
 def test_page_and_model_are_kept_for_a_visit_without_network(own):
     read(own)
     wait_for_status(own, "The likeliest next tokens")
-    assert own.page.evaluate(IS_KEPT)
+    for _ in range(600):
+        if own.page.evaluate("caches.match(location.href).then(Boolean)"):
+            break
+        own.page.wait_for_timeout(50)
     own.context.set_offline(True)
     own.page.reload()
     read(own)

@@ -7,7 +7,6 @@ import { attentionDocs, connectEach } from "../site.js";
 
 const WRITTEN_AT_ONCE = 3;
 const LISTED = 3; // of the likeliest next tokens
-const LITTLE = 0.1; // a change of a probability
 const PRONOUN = /^(they|them|it|he|him|she|her)$/i;
 const CACHE = "attention-docs-page";
 
@@ -45,11 +44,10 @@ const connect = (form) => {
   const [layer, head, temperature] = findAll("[type=number]");
   const [recordedKinds, kinds] = findAll(".control [role=group]");
   const [status, progress, cutResult, steps, written] = [".own-sentence output", "progress", ".own-tool output", ".steps", ".written"].map(find);
-  const [cutButton, restoreButton, computeButton, writeButton] = [".cut", ".restore", ".compute", ".write"].map(find);
+  const [cutButton, restoreButton, computeButton, largestButton, writeButton] = [".cut", ".restore", ".compute", ".largest", ".write"].map(find);
   const option = document.createElement("option");
   /** @type {Worker | undefined} */
   let worker;
-  let isBusy = false;
   /** The sentence that is being read: its text, the heads that are cut, the one to show, and what the figure needs. @type {any} */
   let reading;
   /** The sentence that was read last. @type {any} */
@@ -59,7 +57,6 @@ const connect = (form) => {
 
   /** @param {boolean} busy */
   const setBusy = (busy) => {
-    isBusy = busy;
     [form, ...tools].forEach((element) => element.querySelectorAll("button").forEach((/** @type {HTMLButtonElement} */ button) => (button.disabled = busy)));
   };
   const startWorker = () =>
@@ -161,11 +158,9 @@ const connect = (form) => {
       without = own.cut.size ? `, without ${[...own.cut.keys()].join(" and ")}` : "";
       const end = own.text.split(" ").slice(-2).join(" ");
       status.value = `The likeliest next tokens after “${end}”${without}: ${likeliest.join(", ")}.`;
-      const largest = Math.max(winner[2] - winner[1], loser[1] - loser[2]);
       cutResult.value = without && [
         `The token after your text${without}: ${change(winner)} gains most, and ${change(loser)} loses most.`,
-        "The weights stay, but the outputs of cut heads are set to zero.",
-        largest < LITTLE ? "Single heads among so many often change little: a picture of weights is not yet an explanation." : "",
+        "The weights stay, but the outputs of cut heads are set to zero. A picture of weights does not tell how much that changes.",
       ].join(" ");
       restoreButton.hidden = own.cut.size < 2;
       setBusy(false);
@@ -221,10 +216,20 @@ const connect = (form) => {
   restoreButton.onclick = () => read(own.text, new Map(), chosen());
   asking.onchange = offerAsked;
   computeButton.onclick = () => ask({ kind: "explain", ...chosen(), row: asking.selectedIndex });
+  largestButton.onclick = () => {
+    const [i, j] = [asking.selectedIndex, asked.selectedIndex];
+    const weights = own.percent.flat().map((/** @type {any} */ cells) => rowsOf(cells, own.tokens.length)[i][j]);
+    const place = weights.indexOf(Math.max(...weights));
+    const heads = own.percent[0].length;
+    show({ layer: Math.floor(place / heads), head: place % heads });
+    asking.selectedIndex = i;
+    offerAsked();
+    asked.selectedIndex = j;
+  };
   // A weight of the sentence opens its computation.
   find(".state").addEventListener("click", (/** @type {any} */ { target }) => {
     const cells = target.closest(".boxes, .numbers")?.children;
-    if (!cells || choice.value !== option.value || isBusy) return;
+    if (!cells || choice.value !== option.value || computeButton.disabled) return;
     const cell = [...cells].indexOf(target);
     asking.selectedIndex = own.tokens.findLastIndex((/** @type {string} */ _, /** @type {number} */ row) => cellsBefore(row) <= cell);
     offerAsked();
