@@ -72,11 +72,11 @@ def test_weights_and_next_tokens_are_those_of_python(own, layers):
     read(own)
     status = wait_for_status(own, "The likeliest next tokens")
     probabilities = next_token_probabilities(model.compute_logits(steps[-1].hidden)[-1])
-    assert f"” {probabilities.max():.2f}" in status
+    assert f"” {probabilities.max():.3f}" in status
     shown_ids = own.page.locator(".all-heads > .tokens small").all_inner_texts()
     assert [int(text) for text in shown_ids] == ids
     shares = own.page.locator(".all-heads dd span").all_inner_texts()
-    assert shares == [f"{share:.2f}" for share in np.sort(probabilities)[:-11:-1]]
+    assert shares == [f"{share:.3f}" for share in np.sort(probabilities)[:-11:-1]]
     own.wait_until("document.querySelector('.state text').textContent === 'layer 1, head 2'")
     numbers = own.page.locator(".state:first-child .numbers text").evaluate_all(
         "all => all.map(e => e.textContent)"

@@ -24,7 +24,7 @@ export const tokensAndIds = (tokens, ids) => tokens.map((token, i) => `<span>${e
 
 /** Return a row of a list for each of the likeliest next tokens. @param {[string, number][]} next */
 export const bars = (next) =>
-  next.map(([token, share]) => `<div style="--share: ${share}"><dt>${escapeText(token)}</dt><dd><i></i><span>${share.toFixed(2)}</span></dd></div>`).join("");
+  next.map(([token, share]) => `<div style="--share: ${share}"><dt>${escapeText(token)}</dt><dd><i></i><span>${share.toFixed(3)}</span></dd></div>`).join("");
 
 /** Return the group that the small pictures of all layers stand in. @param {number} length */
 export const smallPictures = (length) =>

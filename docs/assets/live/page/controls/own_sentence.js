@@ -154,7 +154,7 @@ const connect = (form) => {
       attentionDocs.sentences[option.value] = Object.assign(own, { next: bars(next), small });
       kinds.replaceChildren(kindButtons("strongest on your text", strongest));
       if (known.length) kinds.prepend(kindButtons("found on other texts, so it may fail on yours", known));
-      const likeliest = next.slice(0, LISTED).map((/** @type {[string, number]} */ [token, share]) => `“${token}” ${share.toFixed(2)}`);
+      const likeliest = next.slice(0, LISTED).map((/** @type {[string, number]} */ [token, share]) => `“${token}” ${share.toFixed(3)}`);
       without = own.cut.size ? `, without ${[...own.cut.keys()].join(" and ")}` : "";
       const end = own.text.split(" ").slice(-2).join(" ");
       status.value = `The likeliest next tokens after “${end}”${without}: ${likeliest.join(", ")}.`;
